@@ -1,0 +1,413 @@
+import type { Answer, ClaimCommand, Command, ExpireCommand, Known, RecoverCommand, ReleaseCommand, Result, RunCommand } from "./command.ts";
+import { NOTHING_KNOWN } from "./command.ts";
+import { AppError } from "./error.ts";
+import { type Cause, EVENT_VERSION, type Event, type StoredEvent, type UserMessage } from "./event.ts";
+import { sameJson } from "./json.ts";
+import { answered, cancelOpen, returned, TIMED_OUT } from "./settle.ts";
+import { closing } from "./step.ts";
+import { type Call, fold, type Interrupt, preview, readyCalls, type Thread, waits } from "./thread.ts";
+
+/** The facts that follow from a command, and where its sender should follow the log from. */
+export type Decision = {
+  events: Event[];
+  /** The requester follows what lies behind this seq. */
+  after: number;
+  /** Inputs of a history door that were stale, forged or none of its business. */
+  ignored: number;
+};
+
+/** The rules, with no I/O: which facts follow from this command in this thread? Throws what the sender should hear. */
+export function decide(thread: Thread, command: Command, known: Known = NOTHING_KNOWN): Decision {
+  if (thread.newest > EVENT_VERSION) {
+    throw new AppError("unavailable", "This thread was written by a newer release of Handback; upgrade this server to go on with it");
+  }
+  switch (command.type) {
+    case "run":
+      return decideRun(thread, command, known);
+    case "cancel":
+      return cancel(thread, command);
+    case "expire":
+      return expire(thread, command);
+    case "claim":
+      return claim(thread, command, known);
+    case "release":
+      return release(thread, command);
+    case "recover":
+      return recover(thread, command);
+    case "change": {
+      const { title, metadata } = command;
+      return facts(thread, [{ type: "thread.changed", ...(title !== undefined && { title }), ...(metadata && { metadata }) }]);
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+function facts(thread: Thread, events: Event[], after: number = thread.seq): Decision {
+  return { events, after, ignored: 0 };
+}
+
+// --- run ---
+
+type News = {
+  messages: UserMessage[];
+  results: [Call, Result][];
+  answers: [Interrupt, Answer][];
+  ignored: number;
+  seen: number | undefined;
+};
+
+function decideRun(thread: Thread, command: RunCommand, known: Known): Decision {
+  const news = sort(thread, command, known);
+  const decision = thread.run ? whileRunning(thread, news, command) : whileIdle(thread, news, command, known);
+  return { ...decision, ignored: news.ignored };
+}
+
+/** Tells news from what the thread knows already, by id. */
+function sort(thread: Thread, command: RunCommand, known: Known): News {
+  const news: News = { messages: [], results: [], answers: [], ignored: 0, seen: undefined };
+  const ids = new Set<string>();
+  for (const message of command.messages) {
+    if (ids.has(message.id) || (known.messages.has(message.id) && message.id !== command.rewindTo)) continue;
+    ids.add(message.id);
+    news.messages.push(message);
+  }
+  let unknown: AppError | undefined;
+  const judge = (verdict: () => void) => {
+    try {
+      verdict();
+    } catch (error) {
+      if (!(error instanceof AppError) || command.door === "explicit" || error.code === "invalid") throw error;
+      if (error.code === "not_found") unknown ??= error;
+      news.ignored += 1;
+    }
+  };
+  const covered = new Set<string>();
+  for (const answer of command.answers) {
+    judge(() => {
+      const interrupt = openInterrupt(thread, answer, known);
+      if (interrupt === undefined) {
+        news.seen = settledRun(known, answer.interruptId ?? `${answer.callId}:approval`) ?? news.seen;
+        return;
+      }
+      if (interrupt.callId !== undefined) covered.add(interrupt.callId);
+      if (news.answers.every(([other]) => other !== interrupt)) news.answers.push([interrupt, answer]);
+    });
+  }
+  for (const result of command.results) {
+    // A client that answers an approval may send a made-up result for the same call along: the answer counts.
+    if (covered.has(result.callId)) continue;
+    judge(() => {
+      const call = openCall(thread, result, known);
+      if (call === undefined) news.seen = settledRun(known, result.callId) ?? news.seen;
+      else if (news.results.every(([other]) => other !== call)) news.results.push([call, result]);
+      else throw new AppError("conflict", `Two results for call ${result.callId} in one request`);
+    });
+  }
+  // A request of nothing but results for calls this thread never made is a mistake its sender should hear of.
+  const nothing = news.messages.length + news.results.length + news.answers.length === 0 && news.seen === undefined;
+  if (unknown && nothing && command.messages.length === 0) throw unknown;
+  return news;
+}
+
+/** The call a result may settle, or undefined when it is already settled this way. Throws 404, 409 or 410. */
+function openCall(thread: Thread, result: Result, known: Known): Call | undefined {
+  const { callId } = result;
+  const call = thread.calls.get(callId);
+  if (!call) {
+    const settled = known.settled.get(callId)?.event;
+    if (settled?.type !== "tool.returned") throw new AppError("not_found", `There is no call ${callId} in this thread`);
+    if (settled.status === "expired" || settled.status === "cancelled") {
+      throw new AppError("gone", `Call ${callId} was ${settled.status}; its result can no longer be used`);
+    }
+    const same = settled.status === result.status && sameJson(settled.output, result.output) && settled.error === result.error;
+    if (!same) throw new AppError("conflict", `Call ${callId} already has another result (${settled.status})`);
+    return undefined;
+  }
+  if (call.phase === "asked") throw new AppError("conflict", `Call ${callId} waits for approval; nobody may run it yet`);
+  if (call.phase !== "offered") throw new AppError("conflict", `Call ${callId} was not handed out; this server runs it`);
+  if (result.name !== undefined && result.name !== call.name) {
+    throw new AppError("conflict", `Call ${callId} is for ${call.name}, not for ${result.name}`);
+  }
+  if (result.claim !== undefined && result.claim !== call.claim?.claim) {
+    throw new AppError("conflict", `Claim ${result.claim} on call ${callId} is no longer valid`);
+  }
+  // Clients send an empty message for tools they have no code for: that is no result of somebody else's call.
+  if (call.owner !== "client" && result.output === "" && result.messageId !== undefined) {
+    throw new AppError("conflict", `Call ${callId} is not this client's to answer with nothing`);
+  }
+  return call;
+}
+
+function openInterrupt(thread: Thread, answer: Answer, known: Known): Interrupt | undefined {
+  const id = answer.interruptId ?? `${answer.callId}:approval`;
+  const interrupt = thread.interrupts.get(id);
+  if (interrupt) return interrupt;
+  const settled = known.settled.get(id)?.event;
+  if (settled?.type !== "interrupt.answered")
+    throw new AppError("not_found", `Nothing in this thread asks ${answer.interruptId ?? `about call ${answer.callId}`}`);
+  if (settled.status === "expired") throw new AppError("gone", `The question ${id} has expired`);
+  if (settled.status !== answer.status || !sameJson(settled.value, answer.value)) {
+    if (settled.status === "cancelled") throw new AppError("gone", `The question ${id} was cancelled`);
+    throw new AppError("conflict", `The question ${id} already has another answer`);
+  }
+  return undefined;
+}
+
+function settledRun(known: Known, id: string): number | undefined {
+  return known.settled.get(id)?.runSeq;
+}
+
+/** A running thread takes results and answers, and nothing else that is new. */
+function whileRunning(thread: Thread, news: News, command: RunCommand): Decision {
+  const running = thread.run?.seq ?? 0;
+  if (news.messages.length > 0 || command.rewindTo !== undefined) {
+    throw new AppError("conflict", "The thread is running; wait until it has ended, or cancel it");
+  }
+  const settled = settle(thread, news, command);
+  if (settled.length > 0) return facts(thread, settled, running - 1);
+  return facts(thread, [], (news.seen ?? running) - 1);
+}
+
+function whileIdle(thread: Thread, news: News, command: RunCommand, known: Known): Decision {
+  if (news.messages.length > 0 || command.rewindTo !== undefined) return newTurn(thread, news, command, known);
+  if (news.results.length + news.answers.length > 0) return goOn(thread, news, command);
+  if (news.seen !== undefined && !failedSince(thread, news.seen)) return facts(thread, [], news.seen - 1);
+  if (!thread.turn || !thread.ended) throw new AppError("invalid", "There is nothing to answer: send a message", { field: "messages" });
+  const { type } = thread.ended.outcome;
+  if (type === "failed") return begin(thread, command, [], { cause: "retry" });
+  if (type === "waiting") return facts(thread, [], (known.run ?? thread.ended.start) - 1);
+  if (known.run !== undefined) return facts(thread, [], known.run - 1);
+  const last = command.messages.at(-1)?.id;
+  if (command.door === "explicit") return facts(thread, [], (known.messages.get(last ?? "") ?? thread.turn.seq) - 1);
+  return newTurn(thread, news, { ...command, rewindTo: last ?? "" }, known);
+}
+
+/** A retry of what a failed turn was told goes on with the turn, or its sender could never get past a provider's bad minute. */
+function failedSince(thread: Thread, seen: number): boolean {
+  return thread.ended?.outcome.type === "failed" && seen >= (thread.turn?.seq ?? 0);
+}
+
+/** Results and answers for a turn that waits. One that leaves something open is a run of its own, over at once. */
+function goOn(thread: Thread, news: News, command: RunCommand): Decision {
+  const cause = news.results.length > 0 ? "result" : "answer";
+  return begin(thread, command, settle(thread, news, command), {
+    cause,
+    askAgent: news.answers.some(([{ callId }]) => callId === undefined),
+  });
+}
+
+function settle(thread: Thread, news: News, command: RunCommand): Event[] {
+  let { ordinal } = thread;
+  const events = news.results.map(([call, result]) => returned(call, result.status, command, result));
+  for (const [interrupt, answer] of news.answers) {
+    const more = answered(thread, interrupt, answer, command, ordinal + 1);
+    if (more.some(({ type }) => type === "call.offered")) ordinal += 1;
+    events.push(...more);
+  }
+  return events;
+}
+
+/** Starts a run that continues the turn, unless what is still open keeps it from going anywhere. */
+function begin(thread: Thread, command: RunCommand | ExpireCommand, inputs: Event[], how: { cause: Cause; askAgent?: boolean }): Decision {
+  const events = [started(thread, command, how.cause), ...inputs];
+  const after = tried(thread, events);
+  const missing = waits(after);
+  if (missing.length > 0 && readyCalls(after).length === 0 && !how.askAgent) {
+    events.push({ type: "run.ended", runId: command.runId, turnId: thread.turn?.turnId ?? "", outcome: { type: "waiting", for: missing } });
+  }
+  return facts(thread, events);
+}
+
+function started(thread: Thread, command: RunCommand | ExpireCommand, cause: Cause): Event {
+  const { runId, by, via } = command;
+  const { tools, options, parentRunId } = command.type === "run" ? command : ({} as Partial<RunCommand>);
+  const merged = options && { ...thread.options, ...options };
+  return {
+    type: "run.started",
+    runId,
+    turnId: thread.turn?.turnId ?? "",
+    epoch: thread.epoch + 1,
+    cause,
+    agent: thread.turn?.agent ?? "",
+    messages: [],
+    // What is absent is the turn's: a result that comes by another door has no tools to declare.
+    ...(tools && tools.length > 0 && !sameJson(tools, thread.tools) && { tools }),
+    ...(merged && !sameJson(merged, thread.options) && { options: merged }),
+    ...(parentRunId !== undefined && { parentRunId }),
+    by,
+    via,
+  };
+}
+
+/** A new message is a new turn. What waits is closed first, in a run of its own, so that each run holds one turn. */
+function newTurn(thread: Thread, news: News, command: RunCommand, known: Known): Decision {
+  const events: Event[] = [];
+  let { epoch } = thread;
+  if (waits(thread).length > 0) {
+    const answeredNow = new Set(news.answers.map(([interrupt]) => interrupt.interruptId));
+    const question = [...thread.interrupts.keys()].find((id) => !answeredNow.has(id));
+    if (question !== undefined) throw new AppError("conflict", `The thread waits for an answer to ${question}; answer or cancel it first`);
+    const settled = settle(thread, news, command);
+    const opening = started(thread, command, settled.length > 0 ? "result" : "cancel");
+    const rest = cancelOpen(tried(thread, [opening, ...settled]), command, "A new message came first");
+    if (rest.length > 0 && command.whilePending === "reject") {
+      throw new AppError(
+        "conflict",
+        `The thread waits for ${rest.length} call${rest.length > 1 ? "s" : ""}; hand the results back or cancel first`,
+      );
+    }
+    const { runId } = command;
+    const turnId = thread.turn?.turnId ?? "";
+    events.push(opening, ...settled, ...rest, {
+      type: "run.ended",
+      runId,
+      turnId,
+      outcome: { type: "cancelled", reason: "A new message came first" },
+    });
+    epoch += 1;
+  }
+  const rewound = rewind(thread, command, known);
+  if (rewound) events.push(rewound.event);
+  const messages = news.messages.length > 0 ? news.messages : (rewound?.messages ?? []);
+  const after = thread.seq + events.length;
+  const { runId, turnId, parentRunId, state, by, via } = command;
+  const agent = command.agent ?? thread.turn?.agent ?? "default";
+  const tools = command.tools ?? [];
+  const toolExecution = command.options?.toolExecution ?? thread.options.toolExecution;
+  const options = { ...command.options, ...(toolExecution && { toolExecution }) };
+  events.push({
+    type: "run.started",
+    runId,
+    turnId,
+    epoch: epoch + 1,
+    cause: rewound ? "retry" : "message",
+    agent,
+    messages,
+    ...(!sameJson(tools, thread.tools) && { tools }),
+    ...(!sameJson(options, thread.options) && { options }),
+    ...(parentRunId !== undefined && { parentRunId }),
+    by,
+    via,
+  });
+  if (state !== undefined && !sameJson(state, thread.state))
+    events.push({ type: "state.patched", ops: [{ op: "replace", path: "", value: state }] });
+  return facts(thread, events, after);
+}
+
+/** Takes the messages behind a user message (and itself) out of the context; the log keeps them. */
+function rewind(thread: Thread, { rewindTo }: RunCommand, known: Known): { event: Event; messages: UserMessage[] } | undefined {
+  if (rewindTo === undefined) return undefined;
+  // An empty name means the last turn, which may have begun without a message.
+  const to = rewindTo === "" ? thread.turn?.seq : known.messages.get(rewindTo);
+  if (to === undefined) throw new AppError("not_found", `There is no message ${rewindTo} in this thread`, { field: "rewindTo" });
+  const removed: string[] = [];
+  const messages: UserMessage[] = [];
+  for (const entry of thread.history.toReversed()) {
+    if (entry.seq < to) break;
+    removed.unshift(entry.role === "user" ? entry.id : entry.messageId);
+    if (entry.role !== "user" || entry.seq !== to) continue;
+    const { id, content, name } = entry;
+    messages.unshift({ id, content, ...(name !== undefined && { name }) });
+  }
+  return { event: { type: "thread.rewound", to, removed }, messages };
+}
+
+/** The head as it would be after these events. */
+function tried(thread: Thread, events: Event[]): Thread {
+  const copy = preview(thread);
+  for (const [i, event] of events.entries()) fold(copy, { ...event, seq: thread.seq + 1 + i, at: 0, v: EVENT_VERSION } as StoredEvent);
+  return copy;
+}
+
+// --- cancel, expire, claim, release, recover ---
+
+function cancel(thread: Thread, command: Extract<Command, { type: "cancel" }>): Decision {
+  const { runId, by, via, reason } = command;
+  const why = reason === undefined ? {} : { reason };
+  if (thread.run) {
+    if (thread.run.cancel) return facts(thread, [], thread.run.seq - 1);
+    return facts(thread, [{ type: "cancel.requested", runId: thread.run.runId, by, ...why }], thread.run.seq - 1);
+  }
+  if (waits(thread).length === 0) throw new AppError("not_found", "There is no run to cancel in this thread");
+  return facts(thread, closeTurn(thread, { by, via, runId, now: command.now }, "cancel", reason ?? "Cancelled", []));
+}
+
+/** A run that settles everything open and ends the turn. */
+function closeTurn(
+  thread: Thread,
+  who: { by: string; via: string; runId: string; now: number },
+  cause: Cause,
+  reason: string,
+  first: Event[],
+): Event[] {
+  const opening = started(thread, { ...who, type: "expire", id: "" }, cause);
+  const rest = cancelOpen(tried(thread, [opening, ...first]), who, reason);
+  const turnId = thread.turn?.turnId ?? "";
+  return [opening, ...first, ...rest, { type: "run.ended", runId: who.runId, turnId, outcome: { type: "cancelled", reason } }];
+}
+
+/** Whoever is first in the log wins: a deadline that finds its call settled does nothing. */
+function expire(thread: Thread, command: ExpireCommand): Decision {
+  const call = thread.calls.get(command.id);
+  const interrupt = thread.interrupts.get(command.id);
+  const due = call?.phase === "offered" ? call.expiresAt : interrupt?.expiresAt;
+  if (due === undefined || due > command.now) return facts(thread, []);
+  const settled: Event[] = interrupt ? expireInterrupt(thread, interrupt, command) : call ? [expireCall(call, command)] : [];
+  const policy = call?.onTimeout?.type;
+  if (policy === "cancel") {
+    if (!thread.run) return facts(thread, closeTurn(thread, command, "expiry", TIMED_OUT, settled));
+    return facts(thread, [...settled, { type: "cancel.requested", runId: thread.run.runId, by: command.by, reason: TIMED_OUT }]);
+  }
+  return thread.run
+    ? facts(thread, settled)
+    : begin(thread, command, settled, { cause: "expiry", askAgent: interrupt?.callId === undefined && interrupt !== undefined });
+}
+
+function expireCall(call: Call, source: ExpireCommand): Event {
+  const policy = call.onTimeout ?? { type: "fail" };
+  if (policy.type === "default") return returned(call, "expired", source, { output: policy.output });
+  return returned(call, "expired", source, {
+    error: policy.type === "deny" ? `${TIMED_OUT}: denied, because nobody answered in time` : TIMED_OUT,
+  });
+}
+
+function expireInterrupt(thread: Thread, { interruptId, callId }: Interrupt, source: ExpireCommand): Event[] {
+  const { by, via } = source;
+  const call = callId === undefined ? undefined : thread.calls.get(callId);
+  const expired: Event = { type: "interrupt.answered", interruptId, ...(callId !== undefined && { callId }), status: "expired", by, via };
+  return call ? [expired, returned(call, "expired", source, { error: "Nobody decided in time, so it was not run" })] : [expired];
+}
+
+/** The claim's number is the fence; its lease is a row the engine keeps. */
+function claim(thread: Thread, command: ClaimCommand, known: Known): Decision {
+  const { callId, by, held } = command;
+  const call = thread.calls.get(callId);
+  if (call?.phase !== "offered") {
+    if (call) throw new AppError("conflict", `Call ${callId} is not handed out`);
+    if (!known.settled.has(callId)) throw new AppError("not_found", `There is no call ${callId}`);
+    throw new AppError("gone", `Call ${callId} already has a result`);
+  }
+  if (held && call.claim) throw new AppError("conflict", `Call ${callId} is claimed by ${call.claim.by}`);
+  const number = (call.claim?.claim ?? 0) + 1;
+  const lapsed: Event[] = call.claim ? [{ type: "call.released", callId, claim: call.claim.claim, reason: "lapsed" }] : [];
+  return facts(thread, [...lapsed, { type: "call.claimed", callId, by, claim: number }]);
+}
+
+function release(thread: Thread, { callId, claim, reason }: ReleaseCommand): Decision {
+  const call = thread.calls.get(callId);
+  if (call?.claim?.claim !== claim) throw new AppError("conflict", `Claim ${claim} on call ${callId} is no longer valid`);
+  return facts(thread, [{ type: "call.released", callId, claim, reason }]);
+}
+
+/** The takeover's first fact raises the epoch, so that a driver that was only asleep writes nothing more. */
+function recover(thread: Thread, source: RecoverCommand): Decision {
+  if (!thread.run) return facts(thread, []);
+  const events: Event[] = [{ type: "run.recovered", runId: thread.run.runId, epoch: thread.epoch + 1 }, ...closing(thread)];
+  for (const call of thread.calls.values()) {
+    // Begun, but nobody knows how it ended: only a tool that may safely run twice runs again.
+    const unknown = call.phase === "ready" && call.claim && !call.idempotent;
+    if (unknown) events.push(returned(call, "failed", source, { error: "Outcome unknown: the server stopped while the tool was running" }));
+  }
+  return facts(thread, events, thread.run.seq - 1);
+}

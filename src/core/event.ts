@@ -1,0 +1,221 @@
+import type { Failure } from "./error.ts";
+import type { Json, JsonObject } from "./json.ts";
+
+/** The version of the events this code writes. Older ones are upcast when read; newer ones refuse decisions. */
+export const EVENT_VERSION = 1;
+
+/** Who runs a call: this server, the requesting browser, or anyone else outside. */
+export type Owner = "server" | "client" | "external";
+
+/** What becomes of a call whose deadline passes. */
+export type OnTimeout = { type: "fail" } | { type: "deny" } | { type: "default"; output: Json } | { type: "cancel" };
+
+/** A tool as a model sees it; one that came with a request runs in the requesting client. */
+export type ToolSpec = { name: string; description: string; input: JsonObject };
+
+/** A piece of a message. Files are links or blobs beside the log, never bytes in it. */
+export type Part = { type: "text"; text: string } | FilePart;
+export type FilePart = { type: "file"; mediaType: string; name?: string } & ({ url: string } | { blob: string });
+
+export type UserMessage = { id: string; content: string | Part[]; name?: string };
+
+/** How this turn differs from its agent's configuration. In the log, because a sweep has no request. Never secrets. */
+export type RunOptions = {
+  model?: string;
+  instructions?: string;
+  maxSteps?: number;
+  /** Whole run, in milliseconds; 0 is none. */
+  timeout?: number;
+  /** Facts the client wants the model to know. */
+  context?: { description: string; value: string }[];
+  toolExecution?: ToolExecution;
+  metadata?: JsonObject;
+};
+
+/** Seed 002's `toolExecutionConfig`, which a thread remembers. */
+export type ToolExecution = {
+  mode: "internal" | "outside";
+  outsideConfig?: { waitForResult?: boolean; timeout?: number; callbackUrl?: string };
+  internalConfig?: { enableCache?: boolean; cacheTtl?: number; maxRetries?: number };
+};
+
+export type Usage = {
+  model?: string;
+  inputTokens?: number;
+  outputTokens?: number;
+  totalTokens?: number;
+  reasoningTokens?: number;
+  cachedInputTokens?: number;
+  /** In the currency of the agent's `price`. */
+  cost?: number;
+};
+
+/** How a call was settled. */
+export type CallStatus = "completed" | "failed" | "rejected" | "expired" | "cancelled";
+
+/** Why a run began. */
+export type Cause = "message" | "result" | "answer" | "expiry" | "cancel" | "retry";
+
+/** Something only the outside can supply. A run that waits has ended and costs nothing. */
+export type Wait =
+  | { type: "call"; callId: string; name: string; owner: Owner; runId: string; expiresAt?: number }
+  | { type: "interrupt"; interruptId: string; reason: string; prompt: Json; schema?: JsonObject; callId?: string; expiresAt?: number };
+
+/** Why a run stopped. `waiting` is not a failure: the next run continues the turn. */
+export type Outcome =
+  | { type: "done"; result?: Json }
+  | { type: "waiting"; for: Wait[] }
+  | { type: "failed"; error: Failure }
+  | { type: "cancelled"; reason?: string };
+
+/** Who said it (`user:alice`, `executor:w1`, `handback`) and through which door. */
+type Source = { by: string; via: string };
+
+/**
+ * One fact in a thread's log: past tense, complete in itself, names its parent, never edited.
+ * Everything else in the system is a view of these.
+ */
+export type Event = RunEvent | StepEvent | SpeechEvent | CallEvent | InterruptEvent | ThreadEvent;
+
+/** A run is one uninterrupted execution: exactly one `run.started`, one `run.ended`. */
+export type RunEvent =
+  | ({
+      type: "run.started";
+      /** The client's label; it may repeat. A run is known by the seq of this event. */
+      runId: string;
+      turnId: string;
+      epoch: number;
+      cause: Cause;
+      agent: string;
+      messages: UserMessage[];
+      /** Absent means: as the thread has them already. */
+      tools?: ToolSpec[];
+      options?: RunOptions;
+      parentRunId?: string;
+    } & Source)
+  | { type: "run.recovered"; runId: string; epoch: number }
+  | { type: "cancel.requested"; runId: string; by: string; reason?: string }
+  | { type: "run.ended"; runId: string; turnId: string; outcome: Outcome; usage?: Usage[] };
+
+export type StepEvent =
+  | {
+      type: "step.started";
+      stepId: string;
+      name: string;
+      kind: "model" | "node" | "agent";
+      messageId: string;
+      parentStepId?: string;
+      taskId?: string;
+    }
+  | {
+      type: "step.ended";
+      stepId: string;
+      name: string;
+      completed: boolean;
+      error?: Failure;
+      finishReason?: string;
+      usage?: Usage;
+      writes?: Json;
+    };
+
+/** What a model says. Endings carry the whole, so that no reader adds up deltas. */
+export type SpeechEvent =
+  | { type: "text.started" | "reasoning.started"; messageId: string; stepId: string }
+  | { type: "text.delta" | "reasoning.delta"; messageId: string; delta: string }
+  | { type: "text.ended" | "reasoning.ended"; messageId: string; text: string; provider?: JsonObject }
+  | {
+      type: "part.added";
+      messageId: string;
+      stepId: string;
+      part: FilePart | { type: "source"; url?: string; title?: string; id?: string } | { type: "data"; name: string; value: Json };
+    };
+
+/** A call goes tool.started → tool.called → [interrupt] → call.offered → [call.claimed] → tool.returned, once. */
+export type CallEvent =
+  | { type: "tool.started"; callId: string; name: string; messageId: string; stepId: string; owner: Owner }
+  | { type: "tool.delta"; callId: string; delta: string }
+  | {
+      type: "tool.called";
+      callId: string;
+      name: string;
+      messageId: string;
+      stepId: string;
+      owner: Owner;
+      input: Json;
+      /** A person must agree before it is handed out or run. */
+      approval?: { timeout?: number };
+      /** Why nobody may run it; the model is told. */
+      invalid?: string;
+      /** How long the outside has once it is offered, in milliseconds. */
+      timeout?: number;
+      onTimeout?: OnTimeout;
+      /** A dead server may run it again. */
+      idempotent?: boolean;
+      provider?: JsonObject;
+      /** The model's own words, where a profile parsed them. */
+      source?: string;
+    }
+  | {
+      type: "call.offered";
+      callId: string;
+      name: string;
+      owner: Owner;
+      input: Json;
+      ordinal: number;
+      expiresAt?: number;
+      onTimeout?: OnTimeout;
+    }
+  | { type: "call.claimed"; callId: string; by: string; claim: number }
+  | { type: "call.released"; callId: string; claim: number; reason: string }
+  | { type: "tool.progressed"; callId: string; output: Json }
+  | ({
+      type: "tool.returned";
+      callId: string;
+      name: string;
+      owner: Owner;
+      /** The id under which clients show the result: theirs where they sent one. */
+      messageId: string;
+      status: CallStatus;
+      output?: Json;
+      error?: string;
+      metadata?: JsonObject;
+    } & Source);
+
+export type InterruptEvent =
+  | {
+      type: "interrupt.raised";
+      interruptId: string;
+      reason: string;
+      prompt: Json;
+      schema?: JsonObject;
+      callId?: string;
+      taskId?: string;
+      expiresAt?: number;
+    }
+  | ({
+      type: "interrupt.answered";
+      interruptId: string;
+      callId?: string;
+      status: "resolved" | "cancelled" | "expired";
+      value?: Json;
+      /** The input a person put in place of the model's. */
+      input?: Json;
+      reason?: string;
+    } & Source);
+
+export type ThreadEvent =
+  | { type: "state.patched"; ops: Json[] }
+  | { type: "checkpoint.reached"; checkpointId: string; superstep: number; tasks: Json[] }
+  | { type: "activity.changed"; messageId: string; activityType: string; ops: Json[] }
+  | { type: "custom.emitted"; name: string; value: Json; id?: string; source?: string; transient?: boolean }
+  | { type: "thread.rewound"; to: number; removed: string[] }
+  | { type: "thread.forked"; from: { threadId: string; seq: number } }
+  | { type: "thread.changed"; title?: string; metadata?: JsonObject };
+
+/** An event once it has a place in the log. `seq` counts from 1 and is never used twice. */
+export type StoredEvent = Event & { seq: number; at: number; v: number };
+
+/** Deltas are the only events a reader may miss: their endings say it all. */
+export function isDelta({ type }: Event): boolean {
+  return type === "text.delta" || type === "reasoning.delta" || type === "tool.delta" || type === "tool.progressed";
+}

@@ -1,0 +1,82 @@
+import { AppError } from "./error.ts";
+import { isObject, type Json, sameJson } from "./json.ts";
+
+/** Applies RFC 6902 operations and returns the new document; the old one is left as it was. */
+export function patch(document: Json, ops: readonly Json[]): Json {
+  // Only what a path touches is copied, so unchanged branches are shared with the old document.
+  return ops.reduce<Json>((before, op) => {
+    if (!isObject(op)) throw bad("a patch operation must be an object");
+    const path = pointer(op["path"]);
+    switch (op["op"]) {
+      case "add":
+        return write(before, path, "add", op["value"] ?? null);
+      case "replace":
+        return write(before, path, "replace", op["value"] ?? null);
+      case "remove":
+        return write(before, path, "remove", null);
+      case "copy":
+        return write(before, path, "add", read(before, pointer(op["from"])));
+      case "move": {
+        const from = pointer(op["from"]);
+        return write(write(before, from, "remove", null), path, "add", read(before, from));
+      }
+      case "test":
+        if (!sameJson(read(before, path), op["value"] ?? null)) throw bad(`test failed at ${String(op["path"])}`);
+        return before;
+      default:
+        throw bad(`unknown patch operation ${JSON.stringify(op["op"])}`);
+    }
+  }, document);
+}
+
+/** A key as one segment of a JSON pointer. */
+export function segment(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function pointer(path: Json | undefined): string[] {
+  if (path === "") return [];
+  if (typeof path !== "string" || !path.startsWith("/")) throw bad(`${JSON.stringify(path ?? null)} is no JSON pointer`);
+  return path
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function read(document: Json, [key, ...rest]: string[]): Json {
+  if (key === undefined) return document;
+  if (Array.isArray(document)) return read(document[index(document, key, false)] ?? null, rest);
+  if (!isObject(document) || !Object.hasOwn(document, key)) throw bad(`nothing at ${key}`);
+  return read(document[key] ?? null, rest);
+}
+
+function write(document: Json, [key, ...rest]: string[], op: "add" | "replace" | "remove", value: Json): Json {
+  if (key === undefined) return op === "remove" ? null : value;
+  if (key === "__proto__") throw bad("the key __proto__ is not allowed");
+  const last = rest.length === 0;
+  if (Array.isArray(document)) {
+    const at = index(document, key, last && op === "add");
+    const copy = [...document];
+    if (!last) copy[at] = write(copy[at] ?? null, rest, op, value);
+    else if (op === "add") copy.splice(at, 0, value);
+    else if (op === "replace") copy[at] = value;
+    else copy.splice(at, 1);
+    return copy;
+  }
+  if (!isObject(document)) throw bad(`nothing at ${key}`);
+  if (!Object.hasOwn(document, key) && !(last && op === "add")) throw bad(`nothing at ${key}`);
+  const { [key]: old, ...others } = document;
+  if (!last) return { ...document, [key]: write(old ?? null, rest, op, value) };
+  return op === "remove" ? others : { ...document, [key]: value };
+}
+
+function index(array: Json[], key: string, end: boolean): number {
+  if (key === "-" && end) return array.length;
+  const at = Number(key);
+  if (!/^(0|[1-9]\d*)$/.test(key) || at > array.length - (end ? 0 : 1)) throw bad(`no index ${key}`);
+  return at;
+}
+
+function bad(message: string): AppError {
+  return new AppError("invalid", `Bad state patch: ${message}`);
+}

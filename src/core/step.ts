@@ -1,0 +1,106 @@
+import type { Failure } from "./error.ts";
+import type { Event, Outcome } from "./event.ts";
+import type { Json } from "./json.ts";
+import { asked, cancelOpen, offered, returned } from "./settle.ts";
+import { preview, type Thread, waits } from "./thread.ts";
+
+/** An agent's answer to "what next?". It never reports an outcome: the log does. */
+export type Next = { type: "step" } | { type: "wait" } | { type: "done"; result?: Json } | { type: "fail"; error: Failure };
+
+const HANDBACK = { by: "handback", via: "engine" };
+
+/**
+ * The append that ends a step: only now are its calls handed out, asked about or refused.
+ * `granted` names the tools a person allowed beforehand, and by which grant.
+ */
+export function completeStep(
+  thread: Thread,
+  ended: Extract<Event, { type: "step.ended" }>,
+  now: number,
+  granted: ReadonlyMap<string, string>,
+): Event[] {
+  const events: Event[] = [ended];
+  let { ordinal } = thread;
+  for (const call of thread.calls.values()) {
+    if (call.stepId !== ended.stepId || call.phase !== "called") continue;
+    if (call.invalid !== undefined) {
+      events.push(returned(call, "failed", HANDBACK, { error: call.invalid }));
+      continue;
+    }
+    if (call.approval) {
+      events.push(asked(call, now));
+      const grant = granted.get(call.name);
+      if (grant === undefined) continue;
+      const { callId } = call;
+      const interruptId = `${callId}:approval`;
+      events.push({
+        type: "interrupt.answered",
+        interruptId,
+        callId,
+        status: "resolved",
+        value: { approved: true },
+        by: `grant:${grant}`,
+        via: "grant",
+      });
+    }
+    if (call.owner !== "server") events.push(offered(call, ++ordinal, now));
+  }
+  return events;
+}
+
+/** Ends for everything the run left open: what was said stays visible, and is never shown to the model. */
+export function closing(thread: Thread): Event[] {
+  if (!thread.run) return [];
+  const events: Event[] = [];
+  for (const [messageId, { type, said }] of thread.run.speaking) {
+    events.push({ type: `${type}.ended`, messageId, text: said.join("") });
+  }
+  for (const call of thread.calls.values()) {
+    if (!thread.run.steps.has(call.stepId) || (call.phase !== "started" && call.phase !== "called")) continue;
+    const { callId, name, messageId, stepId, owner } = call;
+    const cut = "Cut off before the model had finished";
+    if (call.phase === "started") events.push({ type: "tool.called", callId, name, messageId, stepId, owner, input: null, invalid: cut });
+    events.push(returned(call, "cancelled", HANDBACK, { error: cut }));
+  }
+  for (const [stepId, { name }] of [...thread.run.steps].reverse()) {
+    events.push({ type: "step.ended", stepId, name, completed: false });
+  }
+  return events;
+}
+
+/** The run's ending, decided on the thread as it is now. A cancel that came first wins over whatever the agent thinks. */
+export function conclude(thread: Thread, next: Exclude<Next, { type: "step" }>): Event[] {
+  if (!thread.run || !thread.turn) return [];
+  const { runId, cancel, usage } = thread.run;
+  const { turnId } = thread.turn;
+  const end = (outcome: Outcome): Event => ({ type: "run.ended", runId, turnId, outcome, ...(usage.length > 0 && { usage }) });
+  if (cancel) {
+    const { reason } = cancel;
+    return [
+      ...closing(thread),
+      ...dropOpen(thread, "The run was cancelled"),
+      end({ type: "cancelled", ...(reason !== undefined && { reason }) }),
+    ];
+  }
+  switch (next.type) {
+    case "wait": {
+      const missing = waits(thread);
+      if (missing.length > 0) return [end({ type: "waiting", for: missing })];
+      const error: Failure = { code: "internal", message: "The agent waits, but nothing is open" };
+      return conclude(thread, { type: "fail", error });
+    }
+    case "done":
+      return [...dropOpen(thread, "The turn is over"), end({ type: "done", ...(next.result !== undefined && { result: next.result }) })];
+    case "fail":
+      return [...closing(thread), ...dropOpen(thread, "The run failed"), end({ type: "failed", error: next.error })];
+    default:
+      return next satisfies never;
+  }
+}
+
+/** Cancels what is open, except what `closing` has settled already. */
+function dropOpen(thread: Thread, error: string): Event[] {
+  const rest = preview(thread);
+  for (const event of closing(thread)) if (event.type === "tool.returned") rest.calls.delete(event.callId);
+  return cancelOpen(rest, HANDBACK, error);
+}

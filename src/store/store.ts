@@ -1,0 +1,116 @@
+import type { Known } from "../core/command.ts";
+import type { Event, Owner, StoredEvent } from "../core/event.ts";
+import type { ThreadKey } from "../core/ids.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+
+/**
+ * What an append requires of the thread it is written to.
+ * `seq`: a decision, valid only directly behind the seq it was decided on.
+ * `epoch`: speech, behind whatever is there, as long as its driver still has the run.
+ */
+export type Expect = { seq: number } | { epoch: number };
+
+export type ThreadStatus = "idle" | "running" | "waiting";
+
+/** A thread as its index row has it. */
+export type ThreadRow = ThreadKey & {
+  seq: number;
+  epoch: number;
+  status: ThreadStatus;
+  title?: string;
+  metadata: JsonObject;
+  agent?: string;
+  /** Calls and questions that wait for the outside. */
+  pending: number;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** A call or question that is, or was, the outside's to settle. `status` is `pending` while it is open. */
+export type WaitRow = ThreadKey & {
+  id: string;
+  kind: "call" | "interrupt";
+  /** The tool of a call, the reason of a question. */
+  name: string;
+  owner?: Owner;
+  callId?: string;
+  input: Json;
+  schema?: JsonObject;
+  ordinal?: number;
+  status: string;
+  createdAt: number;
+  expiresAt?: number;
+  settledAt?: number;
+  claim?: { claim: number; by: string; until: number };
+};
+
+/** A standing permission to run a tool without asking. Without `threadId` it holds for all of the user's threads. */
+export type Grant = { id: string; app: string; user: string; tool: string; threadId?: string; createdAt: number; by: string };
+
+export type ThreadQuery = { app: string; user?: string; search?: string; status?: ThreadStatus; limit: number; before?: string };
+export type WaitQuery = {
+  app: string;
+  user?: string;
+  threadId?: string;
+  kind?: "call" | "interrupt";
+  status?: string;
+  names?: string[];
+  limit: number;
+  after?: string;
+};
+
+/**
+ * Keeps the logs and the rows derived from them. Implementations must pass `conformance.ts`.
+ * Every method may throw `unavailable` when the medium cannot be read or written.
+ */
+export interface Store {
+  /**
+   * Writes `events` behind the log and their `rows` in one transaction, and returns the seq of the first.
+   * It resolves when they are on disk. Throws `conflict`, having written nothing, when `expect` no longer holds.
+   */
+  append(key: ThreadKey, expect: Expect, events: readonly Event[], at: number): Promise<number>;
+
+  /** Events behind `after`, oldest first, at most `limit`. `deltas: false` leaves out what `isDelta` names. An unknown thread reads as empty. */
+  read(key: ThreadKey, query: { after: number; limit?: number; deltas?: boolean }): Promise<StoredEvent[]>;
+
+  /** What the indexes know of these ids in this thread; ids of other threads are unknown here. */
+  known(key: ThreadKey, ids: { messages: readonly string[]; waits: readonly string[]; runId?: string }): Promise<Known>;
+
+  /** Which of these call ids are taken in the app. */
+  taken(app: string, ids: readonly string[]): Promise<Set<string>>;
+
+  thread(key: ThreadKey): Promise<ThreadRow | undefined>;
+  /** Newest first. `next` is the `before` of the page that follows. */
+  threads(query: ThreadQuery): Promise<{ threads: ThreadRow[]; next?: string }>;
+  /** Threads with a run nobody has ended: all of them need a new driver when a process starts. */
+  running(): Promise<ThreadKey[]>;
+
+  wait(app: string, id: string): Promise<WaitRow | undefined>;
+  /** Oldest first. `next` is the `after` of the page that follows. */
+  waits(query: WaitQuery): Promise<{ waits: WaitRow[]; next?: string }>;
+  /** Open waits whose deadline is at or before `now`, most overdue first. */
+  due(now: number, limit: number): Promise<WaitRow[]>;
+  /** Sets the lease of a claim; false when that claim is no longer the last one or the call is settled. */
+  lease(app: string, id: string, claim: number, until: number): Promise<boolean>;
+
+  snapshot(key: ThreadKey): Promise<{ seq: number; version: number; data: string } | undefined>;
+  saveSnapshot(key: ThreadKey, snapshot: { seq: number; version: number; data: string }): Promise<void>;
+
+  grants(query: { app: string; user?: string }): Promise<Grant[]>;
+  addGrant(grant: Grant): Promise<void>;
+  removeGrant(query: { app: string; user?: string; id: string }): Promise<boolean>;
+
+  /** A blob belongs to its thread and goes with it. The same bytes under the same id are stored once. */
+  saveBlob(key: ThreadKey, blob: { id: string; mediaType: string; data: Uint8Array }): Promise<void>;
+  blob(key: ThreadKey, id: string): Promise<{ mediaType: string; data: Uint8Array } | undefined>;
+
+  /**
+   * Deletes a thread: events, rows, snapshot, blobs and its grants go; a tombstone keeps the next seq and raises the epoch,
+   * so that a later life of the same id continues behind the old offsets. False when there is none.
+   */
+  remove(key: ThreadKey): Promise<boolean>;
+  /** Deletes up to `limit` threads that are idle and were last touched before `before`; returns their keys. */
+  retire(before: number, limit: number): Promise<ThreadKey[]>;
+
+  close(): Promise<void>;
+}
