@@ -1,7 +1,7 @@
 import type { Answer, ClaimCommand, Command, ExpireCommand, Known, RecoverCommand, ReleaseCommand, Result, RunCommand } from "./command.ts";
 import { NOTHING_KNOWN } from "./command.ts";
 import { AppError } from "./error.ts";
-import { type Cause, EVENT_VERSION, type Event, type StoredEvent, type UserMessage } from "./event.ts";
+import { type Cause, EVENT_VERSION, type Event, type Outcome, type StoredEvent, type UserMessage } from "./event.ts";
 import { sameJson } from "./json.ts";
 import { answered, cancelOpen, returned, TIMED_OUT } from "./settle.ts";
 import { closing } from "./step.ts";
@@ -214,9 +214,14 @@ function begin(thread: Thread, command: RunCommand | ExpireCommand, inputs: Even
   const after = tried(thread, events);
   const missing = waits(after);
   if (missing.length > 0 && readyCalls(after).length === 0 && !how.askAgent) {
-    events.push({ type: "run.ended", runId: command.runId, turnId: thread.turn?.turnId ?? "", outcome: { type: "waiting", for: missing } });
+    events.push(over(thread, command.runId, { type: "waiting", for: missing }));
   }
   return facts(thread, events);
+}
+
+/** The end of a run that this same append began. */
+function over(thread: Thread, runId: string, outcome: Outcome): Event {
+  return { type: "run.ended", runId, turnId: thread.turn?.turnId ?? "", run: thread.seq + 1, outcome };
 }
 
 function started(thread: Thread, command: RunCommand | ExpireCommand, cause: Cause): Event {
@@ -247,7 +252,8 @@ function newTurn(thread: Thread, news: News, command: RunCommand, known: Known):
   if (waits(thread).length > 0) {
     const answeredNow = new Set(news.answers.map(([interrupt]) => interrupt.interruptId));
     const question = [...thread.interrupts.keys()].find((id) => !answeredNow.has(id));
-    if (question !== undefined) throw new AppError("conflict", `The thread waits for an answer to ${question}; answer or cancel it first`);
+    if (question !== undefined)
+      throw new AppError("conflict", `The thread waits for an answer to ${question}; answer or cancel it first`, { field: "resume" });
     const settled = settle(thread, news, command);
     const opening = started(thread, command, settled.length > 0 ? "result" : "cancel");
     const rest = cancelOpen(tried(thread, [opening, ...settled]), command, "A new message came first");
@@ -259,12 +265,7 @@ function newTurn(thread: Thread, news: News, command: RunCommand, known: Known):
     }
     const { runId } = command;
     const turnId = thread.turn?.turnId ?? "";
-    events.push(opening, ...settled, ...rest, {
-      type: "run.ended",
-      runId,
-      turnId,
-      outcome: { type: "cancelled", reason: "A new message came first" },
-    });
+    events.push(opening, ...settled, ...rest, over(thread, command.runId, { type: "cancelled", reason: "A new message came first" }));
     epoch += 1;
   }
   const rewound = rewind(thread, command, known);
@@ -343,8 +344,7 @@ function closeTurn(
 ): Event[] {
   const opening = started(thread, { ...who, type: "expire", id: "" }, cause);
   const rest = cancelOpen(tried(thread, [opening, ...first]), who, reason);
-  const turnId = thread.turn?.turnId ?? "";
-  return [opening, ...first, ...rest, { type: "run.ended", runId: who.runId, turnId, outcome: { type: "cancelled", reason } }];
+  return [opening, ...first, ...rest, over(thread, who.runId, { type: "cancelled", reason })];
 }
 
 /** Whoever is first in the log wins: a deadline that finds its call settled does nothing. */

@@ -58,7 +58,7 @@ export type Cause = "message" | "result" | "answer" | "expiry" | "cancel" | "ret
 
 /** Something only the outside can supply. A run that waits has ended and costs nothing. */
 export type Wait =
-  | { type: "call"; callId: string; name: string; owner: Owner; runId: string; expiresAt?: number }
+  | { type: "call"; callId: string; name: string; owner: Owner /** Seq of the run it began in. */; run: number; expiresAt?: number }
   | { type: "interrupt"; interruptId: string; reason: string; prompt: Json; schema?: JsonObject; callId?: string; expiresAt?: number };
 
 /** Why a run stopped. `waiting` is not a failure: the next run continues the turn. */
@@ -95,7 +95,8 @@ export type RunEvent =
     } & Source)
   | { type: "run.recovered"; runId: string; epoch: number }
   | { type: "cancel.requested"; runId: string; by: string; reason?: string }
-  | { type: "run.ended"; runId: string; turnId: string; outcome: Outcome; usage?: Usage[] };
+  /** `run` is the seq of its `run.started`: labels may repeat. */
+  | { type: "run.ended"; runId: string; turnId: string; run: number; outcome: Outcome; usage?: Usage[] };
 
 export type StepEvent =
   | {

@@ -71,9 +71,9 @@ export function closing(thread: Thread): Event[] {
 /** The run's ending, decided on the thread as it is now. A cancel that came first wins over whatever the agent thinks. */
 export function conclude(thread: Thread, next: Exclude<Next, { type: "step" }>): Event[] {
   if (!thread.run || !thread.turn) return [];
-  const { runId, cancel, usage } = thread.run;
+  const { runId, cancel, usage, seq: run } = thread.run;
   const { turnId } = thread.turn;
-  const end = (outcome: Outcome): Event => ({ type: "run.ended", runId, turnId, outcome, ...(usage.length > 0 && { usage }) });
+  const end = (outcome: Outcome): Event => ({ type: "run.ended", runId, turnId, run, outcome, ...(usage.length > 0 && { usage }) });
   if (cancel) {
     const { reason } = cancel;
     return [

@@ -87,8 +87,8 @@ export type Call = {
   expiresAt: number | undefined;
   ordinal: number | undefined;
   claim: { by: string; claim: number } | undefined;
-  /** The run it began in. */
-  runId: string;
+  /** Seq of the run it began in. */
+  run: number;
   part: CallPart | undefined;
 };
 
@@ -176,7 +176,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "run.ended":
-      thread.ended = { runId: event.runId, start: thread.run?.seq ?? 0, seq: event.seq, outcome: event.outcome };
+      thread.ended = { runId: event.runId, start: event.run, seq: event.seq, outcome: event.outcome };
       thread.run = undefined;
       return;
     case "step.started": {
@@ -228,7 +228,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     case "tool.started": {
       const { callId, name, messageId, stepId, owner } = event;
-      const call = { callId, name, messageId, stepId, owner, runId: thread.run?.runId ?? "" };
+      const call = { callId, name, messageId, stepId, owner, run: thread.run?.seq ?? 0 };
       thread.calls.set(callId, { ...UNSPOKEN, said: [], ...call });
       return;
     }
@@ -358,8 +358,8 @@ function firstAt(history: Entry[], seq: number): number {
 /** What the turn is waiting for: nothing, unless somebody outside has something to do. */
 export function waits(thread: Thread): Wait[] {
   const waits: Wait[] = [];
-  for (const { phase, callId, name, owner, runId, expiresAt } of thread.calls.values()) {
-    if (phase === "offered") waits.push({ type: "call", callId, name, owner, runId, ...(expiresAt !== undefined && { expiresAt }) });
+  for (const { phase, callId, name, owner, run, expiresAt } of thread.calls.values()) {
+    if (phase === "offered") waits.push({ type: "call", callId, name, owner, run, ...(expiresAt !== undefined && { expiresAt }) });
   }
   for (const { taskId, ...interrupt } of thread.interrupts.values()) waits.push(interrupt);
   return waits;

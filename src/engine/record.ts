@@ -1,0 +1,94 @@
+import { AppError } from "../core/error.ts";
+import { type Event, isDelta } from "../core/event.ts";
+import type { Engine } from "./engine.ts";
+import { append, type Live, queued } from "./live.ts";
+
+/** Writes what a run says, in its order, gathered into few appends. */
+export interface Recorder {
+  /** Takes an event. Waits only when the store cannot keep up. */
+  write(event: Event): Promise<void> | undefined;
+  /** Resolves when everything taken so far is in the log. */
+  flush(): Promise<void>;
+}
+
+/** What may lie in memory before the model has to wait for the store. */
+const MOST = 2_000;
+
+/** How long to wait before a store that could not be written is tried again. */
+const RETRY_MS = 1_000;
+
+/** Speech of one driver: it is written as long as the run's epoch is still this driver's, and refused from then on. */
+export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
+  const { clock, coalesceMs } = engine;
+  const aggregator = engine.aggregate();
+  let waiting: Event[] = [];
+  let taken = 0;
+  /** Something other than a delta waits: it goes as soon as the store is free. */
+  let urgent = false;
+  let writing: Promise<void> | undefined;
+  let failure: unknown;
+  let lastWrite = Number.NEGATIVE_INFINITY;
+  let timer: (() => void) | undefined;
+
+  const writeAll = async () => {
+    const events = waiting.concat(aggregator.flush());
+    waiting = [];
+    taken = 0;
+    urgent = false;
+    lastWrite = clock.now();
+    await written(engine, live, epoch, events);
+  };
+  const start = () => {
+    timer?.();
+    timer = undefined;
+    writing = queued(live, writeAll)
+      .catch((error: unknown) => {
+        failure = error;
+      })
+      .then(() => {
+        writing = undefined;
+        schedule();
+      });
+  };
+  const schedule = () => {
+    if (writing || taken === 0 || failure) return;
+    const due = urgent ? 0 : lastWrite + coalesceMs - clock.now();
+    if (due <= 0) start();
+    else timer ??= clock.after(due, start);
+  };
+  return {
+    write(event) {
+      if (failure) throw failure;
+      for (const out of aggregator.append(event)) waiting.push(out);
+      taken += 1;
+      // The opening of a step has company coming; the first delta goes at once because nothing went before it.
+      if (event.type === "step.started") lastWrite = Math.max(lastWrite, clock.now() - coalesceMs + 1);
+      else if (!isDelta(event)) urgent = true;
+      schedule();
+      return taken > MOST ? writing : undefined;
+    },
+    async flush() {
+      while (!failure && (writing || taken > 0)) {
+        urgent = true;
+        schedule();
+        await writing;
+      }
+      if (failure) throw failure;
+    },
+  };
+}
+
+/** A full disk stops a run until there is room again; a lost epoch ends it. */
+async function written(engine: Engine, live: Live, epoch: number, events: Event[]): Promise<void> {
+  for (;;) {
+    try {
+      return await append(engine, live, { epoch }, events);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "unavailable" || engine.stopping) throw error;
+      engine.log({ event: "store.unavailable", thread: live.key.threadId, message: error.message });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      engine.clock.after(RETRY_MS, resolve);
+      await promise;
+    }
+  }
+}

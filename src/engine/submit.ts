@@ -1,0 +1,99 @@
+import type { Command, Known, RunCommand } from "../core/command.ts";
+import { NOTHING_KNOWN } from "../core/command.ts";
+import { type Decision, decide } from "../core/decide.ts";
+import { AppError } from "../core/error.ts";
+import type { Event } from "../core/event.ts";
+import type { ThreadKey } from "../core/ids.ts";
+import { toVerdict } from "../core/settle.ts";
+import type { Call, Thread } from "../core/thread.ts";
+import { drive } from "./drive.ts";
+import type { Engine } from "./engine.ts";
+import { append, catchUp, isConflict, type Live, queued, using } from "./live.ts";
+
+/** What a command led to. */
+export type Submitted = {
+  /** The sender follows what lies behind this seq. */
+  after: number;
+  /** The last seq written. */
+  seq: number;
+  ignored: number;
+  events: readonly Event[];
+};
+
+/** Turns a command into facts and starts the run they call for. The only way in for everything outside the driver. */
+export async function submit(engine: Engine, key: ThreadKey, command: Command): Promise<Submitted> {
+  if (engine.stopping) throw new AppError("unavailable", "The server is shutting down; try again in a moment");
+  return using(engine, key, (live) =>
+    queued(live, async () => {
+      await adopt(engine, live);
+      if (command.type === "run") await check(engine, live.thread, command);
+      const { events, after, ignored } = await decided(engine, live, command);
+      if (live.thread.run && !live.driver) drive(engine, live);
+      return { after, ignored, events, seq: live.thread.seq };
+    }),
+  );
+}
+
+/** Decides and appends; a conflict is never a verdict, only a reason to look again. */
+async function decided(engine: Engine, live: Live, command: Command): Promise<Decision> {
+  for (;;) {
+    const decision = decide(live.thread, command, await known(engine, live.key, command));
+    try {
+      await append(engine, live, { seq: live.thread.seq }, decision.events);
+      return decision;
+    } catch (error) {
+      if (!isConflict(error) || live.gone) throw error;
+      await catchUp(engine, live);
+    }
+  }
+}
+
+/** A run without a driver died with another process: whoever touches the thread first takes it over. */
+export async function adopt(engine: Engine, live: Live): Promise<void> {
+  if (!live.thread.run || live.driver) return;
+  await decided(engine, live, { type: "recover", by: "handback", via: "recovery", now: engine.clock.now() });
+  engine.log({ event: "run.recovered", thread: live.key.threadId, run: live.thread.run?.runId });
+  if (live.thread.run) drive(engine, live);
+}
+
+/** Index rows for the ids a command names; a command that names none costs no look-up. */
+async function known({ store }: Engine, key: ThreadKey, command: Command): Promise<Known> {
+  if (command.type === "claim") return store.known(key, { messages: [], waits: [command.callId] });
+  if (command.type !== "run") return NOTHING_KNOWN;
+  const messages = command.messages.map(({ id }) => id);
+  if (command.rewindTo) messages.push(command.rewindTo);
+  const waits = command.results.map(({ callId }) => callId);
+  for (const { interruptId, callId } of command.answers) waits.push(interruptId ?? `${callId}:approval`);
+  return store.known(key, { messages, waits, runId: command.runId });
+}
+
+/** Refuses, before anything is written, what only user code can judge: agents, options, edited inputs and outputs. */
+async function check(engine: Engine, thread: Thread, command: RunCommand): Promise<void> {
+  const { agent: name } = command;
+  if (name !== undefined && !engine.agents.has(name)) throw new AppError("not_found", `There is no agent ${name}`, { field: "agent" });
+  const agent = engine.agents.get(name ?? thread.turn?.agent ?? "default");
+  if (command.options) agent?.check?.(command.options);
+  const open = (callId: string): Call | undefined => thread.calls.get(callId);
+  const toolOf = (call: Call) => engine.agents.get(thread.turn?.agent ?? "")?.tools.get(call.name);
+  for (const answer of command.answers) {
+    const interrupt = thread.interrupts.get(answer.interruptId ?? `${answer.callId}:approval`);
+    const call = interrupt?.callId === undefined ? undefined : open(interrupt.callId);
+    if (!call || answer.status !== "resolved") continue;
+    const { input } = toVerdict(answer.value);
+    const verdict = input === undefined ? undefined : await toolOf(call)?.input.check(input);
+    if (verdict && "problem" in verdict) {
+      throw new AppError("unprocessable", `The edited input does not fit the schema of ${call.name}: ${verdict.problem}`, {
+        field: "input",
+      });
+    }
+  }
+  for (const result of command.results) {
+    const call = open(result.callId);
+    if (call?.phase !== "offered" || result.status !== "completed") continue;
+    const verdict = await toolOf(call)?.output?.check(result.output ?? null);
+    if (!verdict || !("problem" in verdict)) continue;
+    throw new AppError("unprocessable", `The result does not fit the output schema of ${call.name}: ${verdict.problem}`, {
+      field: "output",
+    });
+  }
+}

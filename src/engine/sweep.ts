@@ -1,0 +1,77 @@
+import type { Engine } from "./engine.ts";
+import { queued, using } from "./live.ts";
+import { removeThread } from "./remove.ts";
+import { adopt, submit } from "./submit.ts";
+
+const EVERY_MS = 500;
+const RETIRE_EVERY_MS = 10 * 60_000;
+const AT_ONCE = 200;
+
+/** Fires deadlines, takes over runs that died with a process and deletes what is too old. Returns how to stop it. */
+export function sweep(
+  engine: Engine,
+  options: { retention?: number | undefined },
+): { stop: () => Promise<void>; recovered: Promise<void> } {
+  let stopped = false;
+  let cancel = () => {};
+  let nextRetire = engine.clock.now();
+  let round: Promise<void> = Promise.resolve();
+  const tick = async () => {
+    try {
+      await expireDue(engine);
+      if (options.retention !== undefined && engine.clock.now() >= nextRetire) {
+        nextRetire = engine.clock.now() + RETIRE_EVERY_MS;
+        await retire(engine, options.retention);
+      }
+    } catch (error) {
+      engine.log({ event: "sweep.failed", message: error instanceof Error ? error.message : String(error) });
+    }
+    if (!stopped) schedule();
+  };
+  const schedule = () => {
+    cancel = engine.clock.after(EVERY_MS, () => {
+      round = tick();
+    });
+  };
+  const recovered = recoverAll(engine);
+  schedule();
+  return {
+    recovered,
+    async stop() {
+      stopped = true;
+      cancel();
+      await Promise.allSettled([round, recovered]);
+    },
+  };
+}
+
+/** Deadlines are rows, so that those which passed while no process ran fire now, each once. */
+export async function expireDue(engine: Engine): Promise<void> {
+  for (;;) {
+    const now = engine.clock.now();
+    const due = await engine.store.due(now, AT_ONCE);
+    for (const { app, user, threadId, id } of due) {
+      if (engine.stopping) return;
+      await submit(engine, { app, user, threadId }, { type: "expire", id, runId: engine.ids("run"), by: "handback", via: "deadline", now });
+      engine.log({ event: "wait.expired", thread: threadId, id });
+    }
+    if (due.length < AT_ONCE) return;
+  }
+}
+
+async function recoverAll(engine: Engine): Promise<void> {
+  for (const key of await engine.store.running()) {
+    if (engine.stopping) return;
+    await using(engine, key, (live) => queued(live, () => adopt(engine, live)));
+  }
+}
+
+async function retire(engine: Engine, age: number): Promise<void> {
+  const before = engine.clock.now() - age;
+  for (;;) {
+    const keys = await engine.store.retire(before, AT_ONCE);
+    for (const key of keys) await removeThread(engine, key);
+    if (keys.length > 0) engine.log({ event: "threads.retired", count: keys.length });
+    if (keys.length < AT_ONCE) return;
+  }
+}
