@@ -263,8 +263,6 @@ function newTurn(thread: Thread, news: News, command: RunCommand, known: Known):
         `The thread waits for ${rest.length} call${rest.length > 1 ? "s" : ""}; hand the results back or cancel first`,
       );
     }
-    const { runId } = command;
-    const turnId = thread.turn?.turnId ?? "";
     events.push(opening, ...settled, ...rest, over(thread, command.runId, { type: "cancelled", reason: "A new message came first" }));
     epoch += 1;
   }

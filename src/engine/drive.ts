@@ -123,7 +123,7 @@ async function performStep({ engine, live, stop, agent, record }: Driver): Promi
       if (event.type === "step.ended" && event.completed) await endStep(engine, live, record, event);
       else {
         const full = record.write(event);
-        if (full) await full;
+        if (full !== undefined) await full;
       }
     }
     await record.flush();

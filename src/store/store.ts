@@ -80,6 +80,11 @@ export interface Store {
   taken(app: string, ids: readonly string[]): Promise<Set<string>>;
 
   thread(key: ThreadKey): Promise<ThreadRow | undefined>;
+  /**
+   * Where this life of a thread began: 0 and 0 in its first one, otherwise the seq and epoch its tombstone keeps.
+   * The next life of a deleted thread is decided on them.
+   */
+  origin(key: ThreadKey): Promise<{ seq: number; epoch: number }>;
   /** Newest first. `next` is the `before` of the page that follows. */
   threads(query: ThreadQuery): Promise<{ threads: ThreadRow[]; next?: string }>;
   /** Threads with a run nobody has ended: all of them need a new driver when a process starts. */

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { AppError } from "../core/error.ts";
+import { type Config, chatAgent } from "../handback.ts";
+import { demoAgent } from "./demo.ts";
+import type { Settings } from "./flags.ts";
+
+const NAMES = ["handback.config.ts", "handback.config.mts", "handback.config.js", "handback.config.mjs"];
+
+/** The file that configures this server, if there is one. A file that was named must exist. */
+export function configPath({ config }: Settings): string | undefined {
+  if (config === undefined) return NAMES.map((name) => resolve(name)).find((path) => existsSync(path));
+  const path = resolve(config);
+  if (!existsSync(path)) throw new AppError("invalid", `There is no configuration file ${path}`);
+  return path;
+}
+
+/** The configuration: the file's, a plain chat with `--model`, or the demo. Flags win over the file. */
+export async function loadConfig(settings: Settings): Promise<{ config: Config; demo: boolean }> {
+  const path = configPath(settings);
+  const { data, baseUrl, apiKey } = settings;
+  const provider =
+    baseUrl !== undefined || apiKey !== undefined
+      ? { baseUrl: baseUrl ?? "https://api.openai.com/v1", ...(apiKey !== undefined && { apiKey }) }
+      : undefined;
+  const extra = { ...(data !== undefined && { data }), ...(provider && { provider }) };
+  if (path !== undefined) return { config: { ...(await importConfig(path)), ...extra }, demo: false };
+  if (settings.model !== undefined) return { config: { agents: { default: chatAgent({ model: settings.model }) }, ...extra }, demo: false };
+  return { config: { agents: { default: demoAgent() }, ...extra }, demo: true };
+}
+
+async function importConfig(path: string): Promise<Config> {
+  let module: { default?: Config };
+  try {
+    module = await import(pathToFileURL(path).href);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError("invalid", `The configuration ${path} cannot be loaded: ${why}`, { cause: error });
+  }
+  const config = module.default;
+  if (typeof config !== "object" || config === null || typeof config.agents !== "object" || config.agents === null) {
+    throw new AppError("invalid", `The configuration ${path} must \`export default defineConfig({ agents: { … } })\``);
+  }
+  for (const [name, agent] of Object.entries(config.agents)) {
+    if (typeof agent?.next !== "function")
+      throw new AppError("invalid", `The configuration ${path}: agents.${name} is no agent; make it with chatAgent({ … })`);
+  }
+  return config;
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { AppError } from "../core/error.ts";
+import { VERSION } from "../version.ts";
+import { dev } from "./dev.ts";
+import { HELP, readFlags } from "./flags.ts";
+import { start } from "./start.ts";
+
+try {
+  const { command, settings } = readFlags(process.argv.slice(2), process.env);
+  switch (command) {
+    case "dev":
+      await dev(settings);
+      break;
+    case "start":
+      await start(settings, { dev: false });
+      break;
+    case "help":
+      process.stdout.write(HELP);
+      break;
+    case "version":
+      process.stdout.write(`${VERSION}\n`);
+      break;
+    default:
+      command satisfies never;
+  }
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exit(1);
+}
+
+/** One sentence for what a person can mend; a stack only for what is our fault. */
+function explain(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

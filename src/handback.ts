@@ -1,0 +1,164 @@
+import type { Agent } from "./agent/agent.ts";
+import { type Duration, toMs } from "./agent/duration.ts";
+import { toolCache } from "./agent/run-tool.ts";
+import { type Clock, systemClock } from "./core/clock.ts";
+import { AppError } from "./core/error.ts";
+import { type Ids, randomIds } from "./core/ids.ts";
+import { joinDeltas } from "./engine/aggregate.ts";
+import type { Aggregator, Engine, Log } from "./engine/engine.ts";
+import { sweep } from "./engine/sweep.ts";
+import { openAiCompatible } from "./model/openai-compatible.ts";
+import { withRetry } from "./model/retry.ts";
+import { createApp } from "./server/app.ts";
+import { BODY_LIMITS, type BodyLimits } from "./server/body.ts";
+import type { CorsOptions } from "./server/cors.ts";
+import { silentLog } from "./server/log.ts";
+import { type Listening, listen } from "./server/node.ts";
+import type { Authenticate } from "./server/principal.ts";
+import { openStreams } from "./server/sse.ts";
+import { type Bus, localBus } from "./store/bus.ts";
+import { memoryStore } from "./store/memory.ts";
+import { sqliteStore } from "./store/sqlite.ts";
+import type { Store } from "./store/store.ts";
+import { VERSION } from "./version.ts";
+
+export type { Agent, StepContext } from "./agent/agent.ts";
+export { type ChatOptions, chatAgent, type ModelLike } from "./agent/chat.ts";
+export { handBack, type Tool, type ToolContext, type ToolDefinition, tool } from "./agent/tool.ts";
+export { AppError } from "./core/error.ts";
+export type { Event, StoredEvent } from "./core/event.ts";
+export type { Thread } from "./core/thread.ts";
+export { aiSdkModel } from "./model/ai-sdk.ts";
+export type { Model, ModelEvent, ModelRequest } from "./model/model.ts";
+export { openAiCompatible } from "./model/openai-compatible.ts";
+export { anyOf, apiKeys, hashApiKey, jwt, newApiKey, type Principal } from "./server/principal.ts";
+
+/** What a Handback server is made of. Everything but the agents has a default. */
+export type Config = {
+  /** By name. `default` answers requests that name none. */
+  agents: Record<string, Agent>;
+  /** The OpenAI-compatible server behind models that are given by name. */
+  provider?: { baseUrl: string; apiKey?: string; headers?: Record<string, string> };
+  /** Directory of the embedded database, or `":memory:"` to keep nothing. Default `.handback`. */
+  data?: string;
+  /** A store of your own in place of the embedded one. */
+  store?: Store;
+  bus?: Bus;
+  /** Says who sent a request. Without it everyone is the user `"user"`, and only localhost is answered. */
+  authenticate?: Authenticate;
+  /** Pages of other origins that may call this server. Default: none. */
+  cors?: CorsOptions;
+  limits?: Partial<BodyLimits>;
+  /** Longest a run may take; 0 is for ever. Default `"1h"`. */
+  runTimeout?: Duration;
+  /** How long tokens are gathered before they are written and sent; the first goes at once. Default 25 ms. */
+  coalesce?: Duration;
+  /** Replaces the joining of tokens: one is made for each run. */
+  aggregate?: () => Aggregator;
+  /** Threads that nobody has touched for this long are deleted. Default: kept for ever. */
+  retention?: Duration;
+  /** A comment goes into quiet streams this often. Default `"15s"`. */
+  heartbeat?: Duration;
+  log?: Log;
+  /** Time and chance, for tests. */
+  clock?: Clock;
+  ids?: Ids;
+};
+
+/** A running Handback: a Web-standard handler, and the work behind it. */
+export type Handback = {
+  /** Answers a request; mounts in any framework that speaks `Request` and `Response`. */
+  fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
+  /** Serves it on a port of its own; 0 takes a free one. */
+  listen: (options?: { host?: string; port?: number }) => Promise<Listening>;
+  /** Stops taking requests, lets runs end for a while, writes what is in flight, and closes the store. */
+  close: (options?: { grace?: Duration }) => Promise<void>;
+};
+
+/**
+ * Types a configuration file.
+ *
+ * @example
+ * export default defineConfig({ agents: { default: chatAgent({ model: "gpt-4o-mini" }) } });
+ */
+export function defineConfig(config: Config): Config {
+  return config;
+}
+
+/**
+ * Starts a Handback inside your own process.
+ *
+ * @example
+ * const handback = await createHandback({ agents: { default: chatAgent({ model }) } });
+ * app.all("/handback/*", (c) => handback.fetch(c.req.raw));
+ */
+export async function createHandback(config: Config): Promise<Handback> {
+  const { clock = systemClock, ids = randomIds, log = silentLog, bus = localBus() } = config;
+  const agents = new Map(Object.entries(config.agents));
+  if (agents.size === 0) throw new AppError("invalid", "agents: configure at least one agent", { field: "agents" });
+  const engine: Engine = {
+    store: config.store ?? (await openStore(config.data ?? ".handback")),
+    bus,
+    clock,
+    ids,
+    agents,
+    model: (name) => {
+      if (!config.provider) {
+        throw new AppError(
+          "model",
+          `No provider for the model ${name}: set OPENAI_BASE_URL (or --base-url), or give the agent a provider's model`,
+        );
+      }
+      return withRetry(openAiCompatible({ model: name, ...config.provider }), { clock });
+    },
+    cache: toolCache(),
+    log,
+    coalesceMs: toMs(config.coalesce ?? 25, "coalesce"),
+    runTimeout: toMs(config.runTimeout ?? "1h", "runTimeout"),
+    aggregate: config.aggregate ?? joinDeltas,
+    live: new Map(),
+    idle: new Map(),
+    reserved: new Set(),
+    stopping: false,
+  };
+  const streams = openStreams({ clock, log, heartbeatMs: toMs(config.heartbeat ?? "15s", "heartbeat") });
+  const door = { engine, version: VERSION, authenticate: config.authenticate, limits: { ...BODY_LIMITS, ...config.limits }, streams };
+  const app = createApp({ door, cors: config.cors, log, ready: () => !engine.stopping });
+  const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
+  const servers = new Set<Listening>();
+  let closed: Promise<void> | undefined;
+  return {
+    fetch: (request, env) => app.fetch(request, env as object),
+    async listen({ host = "127.0.0.1", port = 4242 } = {}) {
+      const server = await listen(app, { host, port });
+      servers.add(server);
+      return server;
+    },
+    close: ({ grace = "5s" } = {}) => {
+      closed ??= close(toMs(grace, "grace"));
+      return closed;
+    },
+  };
+
+  async function close(graceMs: number): Promise<void> {
+    engine.stopping = true;
+    const closing = [...servers].map((server) => server.close(graceMs));
+    await drivers(engine, graceMs);
+    streams.endAll();
+    await Promise.allSettled([...closing, sweeping.stop()]);
+    await engine.store.close();
+  }
+}
+
+/** Waits for runs to end by themselves, then stops the rest: what they have said is written, and the next start takes them over. */
+async function drivers(engine: Engine, graceMs: number): Promise<void> {
+  const running = () => [...engine.live.values()].filter((live) => live.driver);
+  for (let waited = 0; running().length > 0; waited += 10) {
+    if (waited >= graceMs) for (const live of running()) live.driver?.stop("shutdown");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function openStore(data: string): Promise<Store> {
+  return data === ":memory:" ? memoryStore() : sqliteStore({ path: data });
+}

@@ -1,0 +1,39 @@
+import { Hono } from "hono";
+import { AppError } from "../core/error.ts";
+import { aguiRoutes } from "./agui.ts";
+import { type CorsOptions, cors } from "./cors.ts";
+import { type Door, refuse } from "./door.ts";
+import type { Log } from "./log.ts";
+import { nativeRoutes } from "./native.ts";
+
+export type AppOptions = { door: Door; cors: CorsOptions | undefined; log: Log; ready: () => boolean };
+
+/** All doors on one Web-standard handler. */
+export function createApp({ door, cors: origins, log, ready }: AppOptions): Hono {
+  const { clock } = door.engine;
+  const app = new Hono();
+  app.use(async (c, next) => {
+    const start = clock.now();
+    await next();
+    const { method, path } = c.req;
+    log({
+      event: "request",
+      method,
+      path,
+      status: c.res.status,
+      ms: clock.now() - start,
+      bytes: Number(c.req.header("content-length") ?? 0),
+    });
+  });
+  if (origins) app.use(cors(origins));
+  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/readyz", (c) => (ready() ? c.json({ status: "ready" }) : c.json({ status: "not ready" }, 503)));
+  app.route("/agui", aguiRoutes(door));
+  app.route("/v1", nativeRoutes(door));
+  app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));
+  app.onError((error, c) => {
+    if (!(error instanceof AppError)) log({ event: "error", path: c.req.path, message: error.message });
+    return refuse(c, error);
+  });
+  return app;
+}
