@@ -68,7 +68,7 @@ export type Config = {
 /** A running Handback: a Web-standard handler, and the work behind it. */
 export type Handback = {
   /** Answers a request; mounts in any framework that speaks `Request` and `Response`. */
-  fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
+  fetch: (request: Request) => Response | Promise<Response>;
   /** Serves it on a port of its own; 0 takes a free one. */
   listen: (options?: { host?: string; port?: number }) => Promise<Listening>;
   /** Stops taking requests, lets runs end for a while, writes what is in flight, and closes the store. */
@@ -128,7 +128,7 @@ export async function createHandback(config: Config): Promise<Handback> {
   const servers = new Set<Listening>();
   let closed: Promise<void> | undefined;
   return {
-    fetch: (request, env) => app.fetch(request, env as object),
+    fetch: (request) => app.fetch(request),
     async listen({ host = "127.0.0.1", port = 4242 } = {}) {
       const server = await listen(app, { host, port });
       servers.add(server);

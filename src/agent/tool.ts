@@ -91,7 +91,8 @@ export function tool<I, O>(definition: ToolDefinition<I, O>): Tool {
   };
 }
 
-const HAND_BACK: unique symbol = Symbol("handBack");
+// Shared between copies of this package: a configuration may come with one of its own.
+const HAND_BACK: unique symbol = Symbol.for("handback.handBack") as never;
 
 /** What `execute` returns to send this one call outside. */
 export type HandBack = { [HAND_BACK]: true; timeout: number | undefined };

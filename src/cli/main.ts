@@ -1,18 +1,16 @@
 #!/usr/bin/env node
 import { AppError } from "../core/error.ts";
 import { VERSION } from "../version.ts";
-import { dev } from "./dev.ts";
 import { HELP, readFlags } from "./flags.ts";
-import { start } from "./start.ts";
 
 try {
   const { command, settings } = readFlags(process.argv.slice(2), process.env);
   switch (command) {
     case "dev":
-      await dev(settings);
+      await (await import("./dev.ts")).dev(settings); // loaded when needed: a wrong flag is told at once
       break;
     case "start":
-      await start(settings, { dev: false });
+      await (await import("./start.ts")).start(settings, { dev: false });
       break;
     case "help":
       process.stdout.write(HELP);

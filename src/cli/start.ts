@@ -23,7 +23,7 @@ export async function start(settings: Settings, options: { dev: boolean }): Prom
 /** Starts the server and says where it is. */
 export async function serve(settings: Settings, { dev }: { dev: boolean }): Promise<Handback> {
   const { config, demo } = await loadConfig(settings);
-  const write = (line: string) => void process.stderr.write(`${line}\n`);
+  const write = (text: string) => void process.stderr.write(text);
   const log = config.log ?? (dev ? devLog(write, process.stderr.isTTY) : jsonLog(write));
   const handback = await createHandback({ ...config, log });
   try {

@@ -5,7 +5,7 @@ import { type Cause, EVENT_VERSION, type Event, type Outcome, type StoredEvent, 
 import { sameJson } from "./json.ts";
 import { answered, cancelOpen, returned, TIMED_OUT } from "./settle.ts";
 import { closing } from "./step.ts";
-import { type Call, fold, type Interrupt, preview, readyCalls, type Thread, waits } from "./thread.ts";
+import { type Call, type Entry, fold, type Interrupt, preview, readyCalls, type Thread, waits } from "./thread.ts";
 
 /** The facts that follow from a command, and where its sender should follow the log from. */
 export type Decision = {
@@ -54,7 +54,10 @@ type News = {
   results: [Call, Result][];
   answers: [Interrupt, Answer][];
   ignored: number;
+  /** The run that holds the latest settlement the sender already knows of. */
   seen: number | undefined;
+  /** Where the latest turn began whose message the sender already has. */
+  turn: number | undefined;
 };
 
 function decideRun(thread: Thread, command: RunCommand, known: Known): Decision {
@@ -65,15 +68,23 @@ function decideRun(thread: Thread, command: RunCommand, known: Known): Decision 
 
 /** Tells news from what the thread knows already, by id. */
 function sort(thread: Thread, command: RunCommand, known: Known): News {
-  const news: News = { messages: [], results: [], answers: [], ignored: 0, seen: undefined };
+  const news: News = { messages: [], results: [], answers: [], ignored: 0, seen: undefined, turn: undefined };
   const ids = new Set<string>();
   for (const message of command.messages) {
-    if (ids.has(message.id) || (known.messages.has(message.id) && message.id !== command.rewindTo)) continue;
+    const turn = known.messages.get(message.id);
+    if (turn !== undefined) news.turn = Math.max(turn, news.turn ?? 0);
+    if (ids.has(message.id) || (turn !== undefined && message.id !== command.rewindTo)) continue;
     ids.add(message.id);
     news.messages.push(message);
   }
+  // The latest one counts: whoever resends a history shows the results of all its turns.
+  const seen = (id: string) => {
+    const settled = known.settled.get(id);
+    const ours = command.door === "history" && settled?.event.type === "tool.returned" && settled.event.owner === "server";
+    if (settled && !ours) news.seen = Math.max(settled.runSeq, news.seen ?? 0);
+  };
   let unknown: AppError | undefined;
-  const judge = (verdict: () => void) => {
+  const judge = (id: string, verdict: () => void) => {
     try {
       verdict();
     } catch (error) {
@@ -81,29 +92,34 @@ function sort(thread: Thread, command: RunCommand, known: Known): News {
       if (error.code === "not_found") unknown ??= error;
       news.ignored += 1;
     }
+    seen(id);
   };
   const covered = new Set<string>();
   for (const answer of command.answers) {
-    judge(() => {
+    const id = questionOf(answer);
+    const about = answer.callId ?? thread.interrupts.get(id)?.callId ?? known.settled.get(id)?.event.callId;
+    if (about !== undefined) covered.add(about);
+    judge(id, () => {
       const interrupt = openInterrupt(thread, answer, known);
-      if (interrupt === undefined) {
-        news.seen = settledRun(known, answer.interruptId ?? `${answer.callId}:approval`) ?? news.seen;
-        return;
-      }
-      if (interrupt.callId !== undefined) covered.add(interrupt.callId);
-      if (news.answers.every(([other]) => other !== interrupt)) news.answers.push([interrupt, answer]);
+      if (!interrupt) return;
+      const other = news.answers.find(([asked]) => asked === interrupt)?.[1];
+      if (!other) news.answers.push([interrupt, answer]);
+      else if (other.status !== answer.status || !sameJson(other.value, answer.value))
+        throw new AppError("conflict", `Two answers to ${id} in one request`);
     });
   }
   for (const result of command.results) {
     // A client that answers an approval may send a made-up result for the same call along: the answer counts.
     if (covered.has(result.callId)) continue;
-    judge(() => {
+    judge(result.callId, () => {
       const call = openCall(thread, result, known);
-      if (call === undefined) news.seen = settledRun(known, result.callId) ?? news.seen;
-      else if (news.results.every(([other]) => other !== call)) news.results.push([call, result]);
-      else throw new AppError("conflict", `Two results for call ${result.callId} in one request`);
+      if (!call) return;
+      const other = news.results.find(([open]) => open === call)?.[1];
+      if (!other) news.results.push([call, result]);
+      else if (!sameResult(other, result)) throw new AppError("conflict", `Two results for call ${result.callId} in one request`);
     });
   }
+  if (news.seen !== undefined && news.seen < (news.turn ?? 0)) news.seen = undefined;
   // A request of nothing but results for calls this thread never made is a mistake its sender should hear of.
   const nothing = news.messages.length + news.results.length + news.answers.length === 0 && news.seen === undefined;
   if (unknown && nothing && command.messages.length === 0) throw unknown;
@@ -120,18 +136,14 @@ function openCall(thread: Thread, result: Result, known: Known): Call | undefine
     if (settled.status === "expired" || settled.status === "cancelled") {
       throw new AppError("gone", `Call ${callId} was ${settled.status}; its result can no longer be used`);
     }
-    const same = settled.status === result.status && sameJson(settled.output, result.output) && settled.error === result.error;
-    if (!same) throw new AppError("conflict", `Call ${callId} already has another result (${settled.status})`);
+    if (!sameResult(settled, result)) throw new AppError("conflict", `Call ${callId} already has another result (${settled.status})`);
+    if (result.name !== undefined && result.name !== settled.name) throw otherTool(settled, result.name);
     return undefined;
   }
   if (call.phase === "asked") throw new AppError("conflict", `Call ${callId} waits for approval; nobody may run it yet`);
   if (call.phase !== "offered") throw new AppError("conflict", `Call ${callId} was not handed out; this server runs it`);
-  if (result.name !== undefined && result.name !== call.name) {
-    throw new AppError("conflict", `Call ${callId} is for ${call.name}, not for ${result.name}`);
-  }
-  if (result.claim !== undefined && result.claim !== call.claim?.claim) {
-    throw new AppError("conflict", `Claim ${result.claim} on call ${callId} is no longer valid`);
-  }
+  if (result.name !== undefined && result.name !== call.name) throw otherTool(call, result.name);
+  if (result.claim !== undefined && !holds(call, result.claim)) throw lapsed(callId, result.claim);
   // Clients send an empty message for tools they have no code for: that is no result of somebody else's call.
   if (call.owner !== "client" && result.output === "" && result.messageId !== undefined) {
     throw new AppError("conflict", `Call ${callId} is not this client's to answer with nothing`);
@@ -139,23 +151,44 @@ function openCall(thread: Thread, result: Result, known: Known): Call | undefine
   return call;
 }
 
+function sameResult(a: Pick<Returned, "status" | "output" | "error">, b: Result): boolean {
+  return a.status === b.status && sameJson(a.output, b.output) && a.error === b.error;
+}
+
+type Returned = Extract<Event, { type: "tool.returned" }>;
+
+function otherTool({ callId, name }: { callId: string; name: string }, wrong: string): AppError {
+  return new AppError("conflict", `Call ${callId} is for ${name}, not for ${wrong}`);
+}
+
+/** Whether this claim is the call's last one and was not given back. */
+function holds({ claim }: Call, number: number): boolean {
+  return claim?.claim === number && !claim.released;
+}
+
+function lapsed(callId: string, claim: number): AppError {
+  return new AppError("conflict", `Claim ${claim} on call ${callId} is no longer valid`);
+}
+
+/** An approval may be named by its call. */
+function questionOf({ interruptId, callId }: Answer): string {
+  return interruptId ?? `${callId}:approval`;
+}
+
 function openInterrupt(thread: Thread, answer: Answer, known: Known): Interrupt | undefined {
-  const id = answer.interruptId ?? `${answer.callId}:approval`;
+  const id = questionOf(answer);
   const interrupt = thread.interrupts.get(id);
   if (interrupt) return interrupt;
   const settled = known.settled.get(id)?.event;
   if (settled?.type !== "interrupt.answered")
     throw new AppError("not_found", `Nothing in this thread asks ${answer.interruptId ?? `about call ${answer.callId}`}`);
   if (settled.status === "expired") throw new AppError("gone", `The question ${id} has expired`);
-  if (settled.status !== answer.status || !sameJson(settled.value, answer.value)) {
-    if (settled.status === "cancelled") throw new AppError("gone", `The question ${id} was cancelled`);
+  if (settled.status === "cancelled") {
+    if (answer.status !== "cancelled") throw new AppError("gone", `The question ${id} was cancelled`);
+  } else if (answer.status === "cancelled" || !sameJson(settled.value, answer.value)) {
     throw new AppError("conflict", `The question ${id} already has another answer`);
   }
   return undefined;
-}
-
-function settledRun(known: Known, id: string): number | undefined {
-  return known.settled.get(id)?.runSeq;
 }
 
 /** A running thread takes results and answers, and nothing else that is new. */
@@ -166,21 +199,29 @@ function whileRunning(thread: Thread, news: News, command: RunCommand): Decision
   }
   const settled = settle(thread, news, command);
   if (settled.length > 0) return facts(thread, settled, running - 1);
-  return facts(thread, [], (news.seen ?? running) - 1);
+  const earlier = command.door === "explicit" && isOver(thread, news.turn) ? news.turn : undefined;
+  return facts(thread, [], (news.seen ?? earlier ?? running) - 1);
+}
+
+/** Whether another turn has begun since the one that began here. */
+function isOver({ turn }: Thread, start: number | undefined): start is number {
+  return start !== undefined && turn !== undefined && start < turn.seq;
 }
 
 function whileIdle(thread: Thread, news: News, command: RunCommand, known: Known): Decision {
-  if (news.messages.length > 0 || command.rewindTo !== undefined) return newTurn(thread, news, command, known);
+  if (news.messages.length > 0 || command.rewindTo !== undefined) return newTurn(thread, news, command);
   if (news.results.length + news.answers.length > 0) return goOn(thread, news, command);
   if (news.seen !== undefined && !failedSince(thread, news.seen)) return facts(thread, [], news.seen - 1);
   if (!thread.turn || !thread.ended) throw new AppError("invalid", "There is nothing to answer: send a message", { field: "messages" });
   const { type } = thread.ended.outcome;
-  if (type === "failed") return begin(thread, command, [], { cause: "retry" });
-  if (type === "waiting") return facts(thread, [], (known.run ?? thread.ended.start) - 1);
+  if (!isOver(thread, news.turn)) {
+    if (type === "failed") return begin(thread, command, [], { cause: "retry" });
+    if (type === "waiting") return facts(thread, [], (known.run ?? thread.ended.start) - 1);
+  }
   if (known.run !== undefined) return facts(thread, [], known.run - 1);
-  const last = command.messages.at(-1)?.id;
-  if (command.door === "explicit") return facts(thread, [], (known.messages.get(last ?? "") ?? thread.turn.seq) - 1);
-  return newTurn(thread, news, { ...command, rewindTo: last ?? "" }, known);
+  if (command.door === "explicit") return facts(thread, [], (news.turn ?? thread.turn.seq) - 1);
+  const last = command.messages.findLast(({ id }) => known.messages.get(id) === news.turn)?.id;
+  return newTurn(thread, news, { ...command, rewindTo: last ?? "" });
 }
 
 /** A retry of what a failed turn was told goes on with the turn, or its sender could never get past a provider's bad minute. */
@@ -246,7 +287,7 @@ function started(thread: Thread, command: RunCommand | ExpireCommand, cause: Cau
 }
 
 /** A new message is a new turn. What waits is closed first, in a run of its own, so that each run holds one turn. */
-function newTurn(thread: Thread, news: News, command: RunCommand, known: Known): Decision {
+function newTurn(thread: Thread, news: News, command: RunCommand): Decision {
   const events: Event[] = [];
   let { epoch } = thread;
   if (waits(thread).length > 0) {
@@ -266,9 +307,9 @@ function newTurn(thread: Thread, news: News, command: RunCommand, known: Known):
     events.push(opening, ...settled, ...rest, over(thread, command.runId, { type: "cancelled", reason: "A new message came first" }));
     epoch += 1;
   }
-  const rewound = rewind(thread, command, known);
+  const rewound = rewind(thread, command);
   if (rewound) events.push(rewound.event);
-  const messages = news.messages.length > 0 ? news.messages : (rewound?.messages ?? []);
+  const messages = [...(rewound?.before ?? []), ...(news.messages.length > 0 ? news.messages : (rewound?.again ?? []))];
   const after = thread.seq + events.length;
   const { runId, turnId, parentRunId, state, by, via } = command;
   const agent = command.agent ?? thread.turn?.agent ?? "default";
@@ -294,22 +335,27 @@ function newTurn(thread: Thread, news: News, command: RunCommand, known: Known):
   return facts(thread, events, after);
 }
 
+type Rewound = { event: Event /** What began the turn in front of the message. */; before: UserMessage[]; again: UserMessage[] };
+
 /** Takes the messages behind a user message (and itself) out of the context; the log keeps them. */
-function rewind(thread: Thread, { rewindTo }: RunCommand, known: Known): { event: Event; messages: UserMessage[] } | undefined {
+function rewind({ history, turn }: Thread, { rewindTo }: RunCommand): Rewound | undefined {
   if (rewindTo === undefined) return undefined;
-  // An empty name means the last turn, which may have begun without a message.
-  const to = rewindTo === "" ? thread.turn?.seq : known.messages.get(rewindTo);
+  // An empty name means the last turn, which may have begun without a message. Only what is in the context counts:
+  // the place of a message that was rewound lies behind others that came later.
+  const named = history.findLastIndex((entry) => entry.role === "user" && entry.id === rewindTo);
+  const to = rewindTo === "" ? turn?.seq : history[named]?.seq;
   if (to === undefined) throw new AppError("not_found", `There is no message ${rewindTo} in this thread`, { field: "rewindTo" });
   const removed: string[] = [];
-  const messages: UserMessage[] = [];
-  for (const entry of thread.history.toReversed()) {
-    if (entry.seq < to) break;
-    removed.unshift(entry.role === "user" ? entry.id : entry.messageId);
+  const before: UserMessage[] = [];
+  const again: UserMessage[] = [];
+  for (let i = history.findLastIndex(({ seq }) => seq < to) + 1; i < history.length; i += 1) {
+    const entry = history[i] as Entry;
+    removed.push(entry.role === "user" ? entry.id : entry.messageId);
     if (entry.role !== "user" || entry.seq !== to) continue;
     const { id, content, name } = entry;
-    messages.unshift({ id, content, ...(name !== undefined && { name }) });
+    (i < named ? before : again).push({ id, content, ...(name !== undefined && { name }) });
   }
-  return { event: { type: "thread.rewound", to, removed }, messages };
+  return { event: { type: "thread.rewound", to, removed }, before, again };
 }
 
 /** The head as it would be after these events. */
@@ -355,6 +401,7 @@ function expire(thread: Thread, command: ExpireCommand): Decision {
   const policy = call?.onTimeout?.type;
   if (policy === "cancel") {
     if (!thread.run) return facts(thread, closeTurn(thread, command, "expiry", TIMED_OUT, settled));
+    if (thread.run.cancel) return facts(thread, settled);
     return facts(thread, [...settled, { type: "cancel.requested", runId: thread.run.runId, by: command.by, reason: TIMED_OUT }]);
   }
   return thread.run
@@ -386,15 +433,15 @@ function claim(thread: Thread, command: ClaimCommand, known: Known): Decision {
     if (!known.settled.has(callId)) throw new AppError("not_found", `There is no call ${callId}`);
     throw new AppError("gone", `Call ${callId} already has a result`);
   }
-  if (held && call.claim) throw new AppError("conflict", `Call ${callId} is claimed by ${call.claim.by}`);
-  const number = (call.claim?.claim ?? 0) + 1;
-  const lapsed: Event[] = call.claim ? [{ type: "call.released", callId, claim: call.claim.claim, reason: "lapsed" }] : [];
-  return facts(thread, [...lapsed, { type: "call.claimed", callId, by, claim: number }]);
+  const last = call.claim;
+  if (held && last && !last.released) throw new AppError("conflict", `Call ${callId} is claimed by ${last.by}`);
+  const freed: Event[] = last && !last.released ? [{ type: "call.released", callId, claim: last.claim, reason: "lapsed" }] : [];
+  return facts(thread, [...freed, { type: "call.claimed", callId, by, claim: (last?.claim ?? 0) + 1 }]);
 }
 
 function release(thread: Thread, { callId, claim, reason }: ReleaseCommand): Decision {
   const call = thread.calls.get(callId);
-  if (call?.claim?.claim !== claim) throw new AppError("conflict", `Claim ${claim} on call ${callId} is no longer valid`);
+  if (call?.phase !== "offered" || !holds(call, claim)) throw lapsed(callId, claim);
   return facts(thread, [{ type: "call.released", callId, claim, reason }]);
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "./error.ts";
-import { isObject, type Json, sameJson } from "./json.ts";
+import { isObject, type Json, type JsonObject, sameJson } from "./json.ts";
 
 /** Applies RFC 6902 operations and returns the new document; the old one is left as it was. */
 export function patch(document: Json, ops: readonly Json[]): Json {
@@ -9,19 +9,21 @@ export function patch(document: Json, ops: readonly Json[]): Json {
     const path = pointer(op["path"]);
     switch (op["op"]) {
       case "add":
-        return write(before, path, "add", op["value"] ?? null);
+        return write(before, path, "add", operand(op));
       case "replace":
-        return write(before, path, "replace", op["value"] ?? null);
+        return write(before, path, "replace", operand(op));
       case "remove":
         return write(before, path, "remove", null);
       case "copy":
         return write(before, path, "add", read(before, pointer(op["from"])));
       case "move": {
         const from = pointer(op["from"]);
+        if (from.length < path.length && from.every((key, i) => key === path[i]))
+          throw bad(`${String(op["from"])} cannot move into itself`);
         return write(write(before, from, "remove", null), path, "add", read(before, from));
       }
       case "test":
-        if (!sameJson(read(before, path), op["value"] ?? null)) throw bad(`test failed at ${String(op["path"])}`);
+        if (!sameJson(read(before, path), operand(op))) throw bad(`test failed at ${String(op["path"])}`);
         return before;
       default:
         throw bad(`unknown patch operation ${JSON.stringify(op["op"])}`);
@@ -34,9 +36,15 @@ export function segment(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+function operand({ value }: JsonObject): Json {
+  if (value === undefined) throw bad("an operation lacks its value");
+  return value;
+}
+
 function pointer(path: Json | undefined): string[] {
   if (path === "") return [];
-  if (typeof path !== "string" || !path.startsWith("/")) throw bad(`${JSON.stringify(path ?? null)} is no JSON pointer`);
+  if (typeof path !== "string" || !path.startsWith("/") || /~(?![01])/.test(path))
+    throw bad(`${JSON.stringify(path ?? null)} is no JSON pointer`);
   return path
     .slice(1)
     .split("/")

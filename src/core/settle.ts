@@ -61,7 +61,7 @@ export function asked(call: Call, now: number): Event {
     prompt: { tool: name, input },
     schema: APPROVAL_SCHEMA,
     callId,
-    ...(approval?.timeout !== undefined && { expiresAt: now + approval.timeout }),
+    ...(approval?.timeout !== undefined && approval.timeout > 0 && { expiresAt: now + approval.timeout }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Failure } from "./error.ts";
 import type { Event, Outcome } from "./event.ts";
 import type { Json } from "./json.ts";
 import { asked, cancelOpen, offered, returned } from "./settle.ts";
-import { preview, type Thread, waits } from "./thread.ts";
+import { type Call, preview, type Thread, waits } from "./thread.ts";
 
 /** An agent's answer to "what next?". It never reports an outcome: the log does. */
 export type Next = { type: "step" } | { type: "wait" } | { type: "done"; result?: Json } | { type: "fail"; error: Failure };
@@ -19,12 +19,13 @@ export function completeStep(
   now: number,
   granted: ReadonlyMap<string, string>,
 ): Event[] {
-  const events: Event[] = [ended];
+  const events: Event[] = [...unfinished(thread, ended.stepId), ended];
   let { ordinal } = thread;
   for (const call of thread.calls.values()) {
-    if (call.stepId !== ended.stepId || call.phase !== "called") continue;
-    if (call.invalid !== undefined) {
-      events.push(returned(call, "failed", HANDBACK, { error: call.invalid }));
+    if (call.stepId !== ended.stepId || (call.phase !== "called" && call.phase !== "started")) continue;
+    const invalid = call.phase === "started" ? CUT : call.invalid;
+    if (invalid !== undefined) {
+      events.push(returned(call, "failed", HANDBACK, { error: invalid }));
       continue;
     }
     if (call.approval) {
@@ -48,6 +49,23 @@ export function completeStep(
   return events;
 }
 
+const CUT = "Cut off before the model had finished";
+
+/** Ends for what a model began and never finished, although it says its step is complete. */
+function unfinished({ run, calls }: Thread, stepId: string): Event[] {
+  const events: Event[] = [];
+  const parts = run?.steps.get(stepId)?.entry?.parts ?? [];
+  for (const [messageId, { type, said, part }] of run?.speaking ?? []) {
+    if (parts.includes(part)) events.push({ type: `${type}.ended`, messageId, text: said.join("") });
+  }
+  for (const call of calls.values()) if (call.stepId === stepId && call.phase === "started") events.push(cutOff(call));
+  return events;
+}
+
+function cutOff({ callId, name, messageId, stepId, owner }: Call): Event {
+  return { type: "tool.called", callId, name, messageId, stepId, owner, input: null, invalid: CUT };
+}
+
 /** Ends for everything the run left open: what was said stays visible, and is never shown to the model. */
 export function closing(thread: Thread): Event[] {
   if (!thread.run) return [];
@@ -57,10 +75,8 @@ export function closing(thread: Thread): Event[] {
   }
   for (const call of thread.calls.values()) {
     if (!thread.run.steps.has(call.stepId) || (call.phase !== "started" && call.phase !== "called")) continue;
-    const { callId, name, messageId, stepId, owner } = call;
-    const cut = "Cut off before the model had finished";
-    if (call.phase === "started") events.push({ type: "tool.called", callId, name, messageId, stepId, owner, input: null, invalid: cut });
-    events.push(returned(call, "cancelled", HANDBACK, { error: cut }));
+    if (call.phase === "started") events.push(cutOff(call));
+    events.push(returned(call, "cancelled", HANDBACK, { error: CUT }));
   }
   for (const [stepId, { name }] of [...thread.run.steps].reverse()) {
     events.push({ type: "step.ended", stepId, name, completed: false });
@@ -74,25 +90,22 @@ export function conclude(thread: Thread, next: Exclude<Next, { type: "step" }>):
   const { runId, cancel, usage, seq: run } = thread.run;
   const { turnId } = thread.turn;
   const end = (outcome: Outcome): Event => ({ type: "run.ended", runId, turnId, run, outcome, ...(usage.length > 0 && { usage }) });
+  const drop = (error: string, outcome: Outcome): Event[] => [...closing(thread), ...dropOpen(thread, error), end(outcome)];
   if (cancel) {
     const { reason } = cancel;
-    return [
-      ...closing(thread),
-      ...dropOpen(thread, "The run was cancelled"),
-      end({ type: "cancelled", ...(reason !== undefined && { reason }) }),
-    ];
+    return drop("The run was cancelled", { type: "cancelled", ...(reason !== undefined && { reason }) });
   }
   switch (next.type) {
     case "wait": {
       const missing = waits(thread);
-      if (missing.length > 0) return [end({ type: "waiting", for: missing })];
+      if (missing.length > 0) return [...closing(thread), end({ type: "waiting", for: missing })];
       const error: Failure = { code: "internal", message: "The agent waits, but nothing is open" };
       return conclude(thread, { type: "fail", error });
     }
     case "done":
-      return [...dropOpen(thread, "The turn is over"), end({ type: "done", ...(next.result !== undefined && { result: next.result }) })];
+      return drop("The turn is over", { type: "done", ...(next.result !== undefined && { result: next.result }) });
     case "fail":
-      return [...closing(thread), ...dropOpen(thread, "The run failed"), end({ type: "failed", error: next.error })];
+      return drop("The run failed", { type: "failed", error: next.error });
     default:
       return next satisfies never;
   }

@@ -1,3 +1,4 @@
+import { AppError } from "./error.ts";
 import type {
   CallStatus,
   FilePart,
@@ -86,7 +87,7 @@ export type Call = {
   idempotent: boolean;
   expiresAt: number | undefined;
   ordinal: number | undefined;
-  claim: { by: string; claim: number } | undefined;
+  claim: { by: string; claim: number /** Given back: the next one goes on counting from it. */; released?: true } | undefined;
   /** Seq of the run it began in. */
   run: number;
   part: CallPart | undefined;
@@ -232,9 +233,11 @@ function apply(thread: Thread, event: StoredEvent): void {
       thread.calls.set(callId, { ...UNSPOKEN, said: [], ...call });
       return;
     }
-    case "tool.delta":
-      thread.calls.get(event.callId)?.said.push(event.delta);
+    case "tool.delta": {
+      const call = thread.calls.get(event.callId);
+      if (call?.phase === "started") call.said.push(event.delta);
       return;
+    }
     case "tool.called": {
       const { callId, name, messageId, owner, input, invalid, provider, source } = event;
       const call = thread.calls.get(callId);
@@ -262,9 +265,11 @@ function apply(thread: Thread, event: StoredEvent): void {
       if (call) call.claim = { by: event.by, claim: event.claim };
       return;
     }
-    case "call.released":
-    case "tool.progressed":
-      return; // the number of the last claim goes on counting
+    case "call.released": {
+      const claim = thread.calls.get(event.callId)?.claim;
+      if (claim?.claim === event.claim) claim.released = true;
+      return;
+    }
     case "tool.returned": {
       const { status, output, error, messageId } = event;
       const part = thread.calls.get(event.callId)?.part;
@@ -296,7 +301,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "state.patched":
-      thread.state = patch(thread.state, event.ops);
+      thread.state = patched(thread.state, event.ops);
       return;
     case "thread.rewound":
       thread.history.length = firstAt(thread.history, event.to);
@@ -305,6 +310,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       if (event.title !== undefined) thread.title = event.title;
       if (event.metadata) thread.metadata = event.metadata;
       return;
+    case "tool.progressed":
     case "checkpoint.reached":
     case "activity.changed":
     case "custom.emitted":
@@ -329,6 +335,16 @@ const UNSPOKEN = {
   claim: undefined,
   part: undefined,
 } as const;
+
+/** A patch that does not fit changes nothing: it is a fact all the same, and must not make the thread unreadable. */
+function patched(state: Json, ops: Json[]): Json {
+  try {
+    return patch(state, ops);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "invalid") return state;
+    throw error;
+  }
+}
 
 /** A completed step frees its server calls; the rest waits for its offer, its approval or its refusal. */
 function completeCalls(thread: Thread, stepId: string): void {
@@ -376,7 +392,7 @@ export function preview(thread: Thread): Thread {
     ...thread,
     turn: thread.turn && { ...thread.turn },
     run: thread.run && { ...thread.run, speaking: new Map(), steps: new Map(), usage: [] },
-    calls: new Map([...thread.calls].map(([id, call]) => [id, { ...call, part: undefined }])),
+    calls: new Map([...thread.calls].map(([id, call]) => [id, { ...call, claim: call.claim && { ...call.claim }, part: undefined }])),
     interrupts: new Map(thread.interrupts),
     history: [],
   };

@@ -19,7 +19,8 @@ export function drive(engine: Engine, live: Live): void {
   const limit = live.thread.options.timeout ?? engine.runTimeout;
   const left = limit > 0 ? Math.max(0, run.startedAt + limit - engine.clock.now()) : 0;
   const calledOff = limit > 0 ? engine.clock.after(left, () => stop.abort("timeout")) : () => {};
-  live.driver = { stop: (reason) => stop.abort(reason) };
+  const self = { stop: (reason: string) => stop.abort(reason) };
+  live.driver = self;
   live.users += 1;
   if (run.cancel) stop.abort("cancel");
   const driver: Driver = { engine, live, epoch, stop, agent: engine.agents.get(turn.agent), limit, record: recorder(engine, live, epoch) };
@@ -31,7 +32,7 @@ export function drive(engine: Engine, live: Live): void {
     .finally(() => {
       calledOff();
       stop.abort("over");
-      live.driver = undefined;
+      if (live.driver === self) live.driver = undefined;
       release(engine, live);
     });
 }
@@ -106,6 +107,7 @@ async function ask(driver: Driver, failure: Failure | undefined): Promise<"step"
         ms,
       });
       await saveSnapshot(engine, live);
+      live.driver = undefined; // still inside the queue: the next command may start a run, and must find nobody driving
       return "over";
     }
   });

@@ -27,7 +27,7 @@ async function keepPart(engine: Engine, key: ThreadKey, part: Part | InlineFile)
 /** Named by its content, so that a file sent again is stored once. */
 export async function saveBlob(engine: Engine, key: ThreadKey, mediaType: string, data: Uint8Array): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>));
-  const id = `blob_${hash.toHex().slice(0, 40)}`;
+  const id = `blob_${[...hash.subarray(0, 20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   await engine.store.saveBlob(key, { id, mediaType, data });
   return id;
 }

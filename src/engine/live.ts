@@ -119,8 +119,9 @@ export async function catchUp(engine: Engine, live: Live): Promise<void> {
   }
 }
 
+/** Another writer was faster. A call id that is taken looks alike to the store, but looking again does not help. */
 export function isConflict(error: unknown): boolean {
-  return error instanceof AppError && error.code === "conflict";
+  return error instanceof AppError && error.code === "conflict" && error.field !== "callId";
 }
 
 function deliver(engine: Engine, live: Live, events: readonly StoredEvent[]): void {

@@ -11,6 +11,7 @@ export async function removeThread(engine: Engine, key: ThreadKey): Promise<bool
       live.gone = true;
       forget(engine, keyName(key), live);
       for (const follower of live.followers) follower(undefined);
+      engine.bus.publish(key);
       return removed;
     });
   });

@@ -27,7 +27,7 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
     queued(live, async () => {
       await adopt(engine, live);
       if (command.type === "run") await check(engine, live.thread, command);
-      const { events, after, ignored } = await decided(engine, live, command);
+      const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, command));
       if (live.thread.run && !live.driver) drive(engine, live);
       return { after, ignored, events, seq: live.thread.seq };
     }),
@@ -35,7 +35,7 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
 }
 
 /** Decides and appends; a conflict is never a verdict, only a reason to look again. */
-async function decided(engine: Engine, live: Live, command: Command): Promise<Decision> {
+export async function decided(engine: Engine, live: Live, command: Command): Promise<Decision> {
   for (;;) {
     const decision = decide(live.thread, command, await known(engine, live.key, command));
     try {
@@ -46,6 +46,12 @@ async function decided(engine: Engine, live: Live, command: Command): Promise<De
       await catchUp(engine, live);
     }
   }
+}
+
+/** What a new message does to calls that wait is up to the agent that waits for them, whatever the door. */
+function withPolicy({ agents }: Engine, { turn }: Thread, command: Command): Command {
+  const whilePending = turn && agents.get(turn.agent)?.whilePending;
+  return command.type === "run" && whilePending ? { whilePending, ...command } : command;
 }
 
 /** A run without a driver died with another process: whoever touches the thread first takes it over. */
@@ -72,6 +78,9 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
   const { agent: name } = command;
   if (name !== undefined && !engine.agents.has(name)) throw new AppError("not_found", `There is no agent ${name}`, { field: "agent" });
   const agent = engine.agents.get(name ?? thread.turn?.agent ?? "default");
+  if (!agent && command.messages.length > 0) {
+    throw new AppError("invalid", `agent: name one of ${[...engine.agents.keys()].join(", ")}`, { field: "agent" });
+  }
   if (command.options) agent?.check?.(command.options);
   const open = (callId: string): Call | undefined => thread.calls.get(callId);
   const toolOf = (call: Call) => engine.agents.get(thread.turn?.agent ?? "")?.tools.get(call.name);

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { AppError } from "../core/error.ts";
 import { aguiRoutes } from "./agui.ts";
-import { type CorsOptions, cors } from "./cors.ts";
+import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
 import { nativeRoutes } from "./native.ts";
@@ -25,6 +25,7 @@ export function createApp({ door, cors: origins, log, ready }: AppOptions): Hono
       bytes: Number(c.req.header("content-length") ?? 0),
     });
   });
+  if (!door.authenticate) app.use(localHostOnly);
   if (origins) app.use(cors(origins));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => (ready() ? c.json({ status: "ready" }) : c.json({ status: "not ready" }, 503)));
@@ -32,7 +33,7 @@ export function createApp({ door, cors: origins, log, ready }: AppOptions): Hono
   app.route("/v1", nativeRoutes(door));
   app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));
   app.onError((error, c) => {
-    if (!(error instanceof AppError)) log({ event: "error", path: c.req.path, message: error.message });
+    if (!(error instanceof AppError)) log({ event: "error", path: c.req.path, name: error.name, where: error.stack?.split("\n")[1]?.trim() });
     return refuse(c, error);
   });
   return app;

@@ -10,12 +10,22 @@ export const BODY_LIMITS: BodyLimits = { bytes: 1024 * 1024, depth: 64, keys: 10
 
 /** The body of a request as JSON, read no further than the limits and looked over before it is parsed. */
 export async function readJson(request: Request, limits: BodyLimits = BODY_LIMITS): Promise<Json> {
-  const { headers } = request;
-  // Not only tidiness: a browser sends this type across origins only after a preflight, so forms of other sites cannot reach us.
-  if (!JSON_TYPE.test(headers.get("content-type") ?? "")) throw new AppError("unsupported", "The content type must be application/json");
-  if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) throw new AppError("unsupported", "The body must not be compressed");
-  const text = decode(await readBytes(request, limits.bytes));
+  const text = await readText(request, "application/json", limits.bytes);
   if (text.trim() === "") throw new AppError("invalid", "The body is empty");
+  return toJson(text, limits);
+}
+
+/** The body of a request as text, where it is of this content type and no longer than so many bytes. */
+export async function readText(request: Request, type: "application/json" | "application/x-ndjson", bytes: number): Promise<string> {
+  const { headers } = request;
+  // Not only tidiness: a browser sends these types across origins only after a preflight, so forms of other sites cannot reach us.
+  if (!TYPES[type].test(headers.get("content-type") ?? "")) throw new AppError("unsupported", `The content type must be ${type}`);
+  if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? "")) throw new AppError("unsupported", "The body must not be compressed");
+  return decode(await readBytes(request, bytes));
+}
+
+/** The value of a JSON text, looked over before it is parsed. */
+export function toJson(text: string, limits: BodyLimits): Json {
   scan(text, limits);
   try {
     return JSON.parse(text) as Json;
@@ -47,7 +57,10 @@ function firstIssue(issues: readonly Issue[], at: PropertyKey[]): { path: Proper
   return firstIssue(issue.errors.toSorted((a, b) => wrongKind(a) - wrongKind(b))[0] ?? [], path);
 }
 
-const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+const TYPES = {
+  "application/json": /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i,
+  "application/x-ndjson": /^\s*application\/x-ndjson\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i,
+};
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const length = request.headers.get("content-length");

@@ -10,6 +10,7 @@ import { type Log, silentLog } from "./log.ts";
 /** A server that listens. `close` takes no more requests, waits up to `graceMs` for those it has, then cuts them off. */
 export type Listening = { url: string; port: number; close(graceMs: number): Promise<void> };
 
+/** Where to listen. The clock times the grace of `close`. */
 export type ListenOptions = { host?: string; port: number; clock?: Clock; log?: Log };
 
 /** Serves an app over HTTP, to this machine only unless another host is named. Port 0 picks a free one. */

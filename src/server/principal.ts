@@ -9,8 +9,10 @@ export type Principal =
   | { kind: "executor"; app: string; name: string; tools: string[] }
   | { kind: "operator"; app: string; name: string };
 
-/** Says who sent a request; `undefined` is nobody. `{ user }` is short for a user of the default app. */
+/** Says who sent a request. */
 export type Authenticate = (request: Request) => Identity | Promise<Identity>;
+
+/** Who someone is, as an app may put it: `{ user }` is short for a user of the default app, `undefined` is nobody. */
 export type Identity = Principal | { user: string; app?: string } | undefined;
 
 /** The app of those who name none. */
@@ -113,7 +115,8 @@ export function jwt(options: JwtOptions): Authenticate {
   const { issuer, audience, algorithms, principal = ({ sub }: JWTPayload) => (sub ? { user: sub } : undefined) } = options;
   const allowed = "secret" in options ? /^HS(256|384|512)$/ : /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
   // jose does not check what it is given empty.
-  if (!issuer || audience.length === 0 || audience.includes("")) throw new AppError("invalid", "JWT needs an issuer and an audience");
+  if (!issuer || audience.length === 0 || [audience].flat().includes(""))
+    throw new AppError("invalid", "JWT needs an issuer and an audience");
   if (algorithms.length === 0 || !algorithms.every((name) => allowed.test(name))) {
     throw new AppError("invalid", "JWT needs algorithms that fit its key: HS… for a secret; RS…, PS…, ES… or EdDSA otherwise");
   }

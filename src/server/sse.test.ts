@@ -34,11 +34,11 @@ let before: (c: Context) => Promise<void> | void;
 let stopped: PromiseWithResolvers<void>;
 
 const app = new Hono();
-app.use(cors({ origins: ["https://shop.example"] }));
 app.use(async (c, next) => {
   await next();
   c.header("x-late", "copies the response"); // as many a middleware does
 });
+app.use(cors({ origins: ["https://shop.example"] }));
 app.get("/", async (c) => {
   await before(c);
   return sse(c, watched, streams);

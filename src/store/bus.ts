@@ -21,10 +21,10 @@ export function localBus(): Bus {
     listen(key, wake) {
       const name = key === "all" ? key : keyName(key);
       const set = listeners.get(name) ?? new Set();
-      listeners.set(name, set.add(wake));
+      const listener = (news: ThreadKey) => wake(news); // its own, however often the same function listens
+      listeners.set(name, set.add(listener));
       return () => {
-        set.delete(wake);
-        if (set.size === 0) listeners.delete(name);
+        if (set.delete(listener) && set.size === 0 && listeners.get(name) === set) listeners.delete(name);
       };
     },
   };

@@ -1,8 +1,8 @@
-import { committer, unwrap } from "./commit.ts";
-import { reads } from "./reads.ts";
-import { migrate, openDatabase } from "./sqlite-schema.ts";
+import { committer, unwrap } from "./sqlite/commit.ts";
+import { reads } from "./sqlite/reads.ts";
+import { migrate, openDatabase } from "./sqlite/schema.ts";
+import { writes } from "./sqlite/write.ts";
 import type { Store } from "./store.ts";
-import { writes } from "./write.ts";
 
 /** A store that ends with its process: the SQLite one without its directory and its worker, so the rules are the same. */
 export function memoryStore(): Store {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { AppError } from "../core/error.ts";
-import { reads } from "./reads.ts";
-import { toStoreError } from "./sqlite-error.ts";
-import { lockDirectory } from "./sqlite-lock.ts";
-import { migrate, openDatabase } from "./sqlite-schema.ts";
-import { startWriter } from "./start-writer.ts";
+import { toStoreError } from "./sqlite/error.ts";
+import { lockDirectory } from "./sqlite/lock.ts";
+import { reads } from "./sqlite/reads.ts";
+import { migrate, openDatabase } from "./sqlite/schema.ts";
+import { startWriter } from "./sqlite/start-writer.ts";
+import { writes } from "./sqlite/write.ts";
 import type { Store } from "./store.ts";
-import { writes } from "./write.ts";
 
 /** A store in a directory that belongs to this process alone. One worker writes; reads run here, over a connection of their own. */
 export async function sqliteStore({ path }: { path: string }): Promise<Store> {

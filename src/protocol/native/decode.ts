@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { fromBase64 } from "../../core/base64.ts";
+import type { Answer, Result } from "../../core/command.ts";
+import { AppError } from "../../core/error.ts";
+import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
+import { ID_PATTERN } from "../../core/ids.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { parse } from "../parse.ts";
+
+/** A message of a request; its files are still inside it. */
+export type Said = { id: string; content: string | (Part | InlineFile)[]; name?: string };
+type InlineFile = { type: "file"; mediaType: string; data: Uint8Array; name?: string };
+
+/** What `POST /v1/threads/:id/runs` asks for. */
+export type RunRequest = {
+  runId: string;
+  message?: Said;
+  agent?: string;
+  tools?: ToolSpec[];
+  options?: RunOptions;
+  rewindTo?: string;
+};
+
+const maybe = z.exactOptional;
+const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
+const json = z.custom<Json>((value) => value !== undefined, "is missing");
+const object = z.custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object");
+const line = z
+  .string()
+  .max(200)
+  .regex(/^[^\p{Cc}]+$/u, "must be one line");
+
+const fileHead = {
+  type: z.literal("file"),
+  mediaType: z.string().regex(/^[\w.+-]+\/[\w.+*-]+$/, "must be a media type"),
+  name: maybe(line),
+};
+const part = z.union([
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ ...fileHead, data: z.string() }),
+  z.object({ ...fileHead, url: z.url({ protocol: /^https?$/, error: "must be an http or https url" }) }),
+]);
+const content = z.union([z.string().min(1, "must say something"), z.array(part).min(1, "must say something")]);
+const tool = z
+  .object({
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a name has 1 to 64 letters, digits, _ or -"),
+    description: z.string().default(""),
+    input: maybe(object),
+    parameters: maybe(object),
+  })
+  .transform(
+    ({ name, description, input, parameters }): ToolSpec => ({ name, description, input: input ?? parameters ?? { type: "object" } }),
+  );
+/** No instructions: what an agent is told is not for its clients to say. */
+const options = z.object({
+  model: maybe(z.string()),
+  maxSteps: maybe(z.int().positive().max(1000)),
+  timeout: maybe(z.int().nonnegative()),
+  metadata: maybe(object),
+});
+const run = z.object({
+  message: maybe(z.union([z.string().min(1, "must say something"), z.object({ id: maybe(id), content, name: maybe(line) })])),
+  agent: maybe(z.string()),
+  runId: maybe(id),
+  tools: maybe(z.array(tool)),
+  options: maybe(options),
+  rewindTo: maybe(id),
+});
+
+/** Reads the body of a run. `mint` names what the client left nameless. */
+export function decodeRun(body: unknown, mint: (prefix: string) => string): RunRequest {
+  const { message, runId = mint("run"), ...rest } = parse(run, body);
+  if (message === undefined) {
+    if (rest.rewindTo === undefined) throw new AppError("invalid", "message: is missing", { field: "message" });
+    return { runId, ...rest };
+  }
+  if (typeof message === "string") return { runId, ...rest, message: { id: mint("msg"), content: message } };
+  const parts = typeof message.content === "string" ? message.content : message.content.map(toPart);
+  return { runId, ...rest, message: { ...message, id: message.id ?? mint("msg"), content: parts } };
+}
+
+function toPart(wire: z.infer<typeof part>, i: number): Part | InlineFile {
+  if (!("data" in wire)) return wire;
+  const data = fromBase64(wire.data);
+  const field = `message.content.${i}.data`;
+  if (!data) throw new AppError("invalid", `${field}: is no base64`, { field });
+  return { ...wire, data };
+}
+
+const claim = z.int().positive();
+const result = z.union([
+  z.strictObject({ output: json, claim: maybe(claim), metadata: maybe(object) }),
+  z.strictObject({ error: z.string().min(1), claim: maybe(claim), metadata: maybe(object) }),
+]);
+
+/** Reads a result for one call. */
+export function decodeResult(body: unknown, callId: string): Result {
+  const { claim, metadata, ...said } = parse(result, body);
+  const more = { ...(claim !== undefined && { claim }), ...(metadata && { metadata }) };
+  return "error" in said
+    ? { callId, status: "failed", error: said.error, ...more }
+    : { callId, status: "completed", output: said.output, ...more };
+}
+
+const reason = z.string().max(2000);
+
+/** Reads a yes: perhaps with another input, perhaps with a reason. */
+export function decodeApproval(body: unknown): JsonObject {
+  return { approved: true, ...parse(z.object({ input: maybe(object), reason: maybe(reason) }), body) };
+}
+
+/** Reads a no, and why. */
+export function decodeRejection(body: unknown): JsonObject {
+  return { approved: false, ...parse(z.object({ reason: maybe(reason) }), body) };
+}
+
+/** Reads the answer to a question. */
+export function decodeAnswer(body: unknown, interruptId: string): Answer {
+  const said = parse(z.union([z.strictObject({ value: json }), z.strictObject({ status: z.literal("cancelled") })]), body);
+  return "value" in said ? { interruptId, status: "resolved", value: said.value } : { interruptId, status: "cancelled" };
+}
+
+const seconds = z.int().min(1).max(3600).default(30);
+
+/** Reads a claim: under which name, and for how long. */
+export function decodeClaim(body: unknown): { by?: string; seconds: number } {
+  return parse(z.object({ by: maybe(line.max(100)), seconds }), body);
+}
+
+/** Reads a heartbeat. */
+export function decodeHeartbeat(body: unknown): { claim: number; seconds: number } {
+  return parse(z.object({ claim, seconds }), body);
+}
+
+/** Reads which claim is given back. */
+export function decodeRelease(body: unknown): { claim: number } {
+  return parse(z.object({ claim }), body);
+}
+
+/** Reads why a run is cancelled. */
+export function decodeCancel(body: unknown): { reason?: string } {
+  return parse(z.object({ reason: maybe(reason) }), body);
+}
+
+/** Reads a new title, new metadata or both. */
+export function decodeChange(body: unknown): { title?: string; metadata?: JsonObject } {
+  const change = z
+    .object({ title: maybe(line), metadata: maybe(object) })
+    .refine((given) => given.title !== undefined || given.metadata !== undefined, "must hold `title` or `metadata`");
+  return parse(change, body);
+}
+
+/** Reads a standing permission. Only an operator names the user. */
+export function decodeGrant(body: unknown): { tool: string; threadId?: string; user?: string } {
+  return parse(z.object({ tool: z.string().min(1).max(200), threadId: maybe(id), user: maybe(z.string().min(1).max(200)) }), body);
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { ID_PATTERN } from "../../core/ids.ts";
+import { parse } from "../parse.ts";
+
+/** Which threads are asked for. Only an operator may name a user. */
+export type ThreadQuery = { search?: string; status?: "idle" | "running" | "waiting"; limit: number; before?: string; user?: string };
+
+/** Which calls and questions are asked for. */
+export type CallQuery = {
+  status?: string;
+  tool?: string[];
+  threadId?: string;
+  kind?: "call" | "interrupt";
+  limit: number;
+  after?: string;
+  user?: string;
+};
+
+const maybe = z.exactOptional;
+const limit = z.coerce.number().pipe(z.int().min(1).max(200)).default(50);
+const user = maybe(z.string().min(1).max(200));
+
+/** Reads the query of `GET /v1/threads`. */
+export function decodeThreadQuery(query: Record<string, string>): ThreadQuery {
+  const schema = z.object({
+    search: maybe(z.string().max(200)),
+    status: maybe(z.enum(["idle", "running", "waiting"])),
+    limit,
+    before: maybe(z.string()),
+    user,
+  });
+  return parse(schema, query);
+}
+
+/** Reads the query of `GET /v1/calls`. */
+export function decodeCallQuery(query: Record<string, string>): CallQuery {
+  const schema = z.object({
+    status: maybe(z.string()),
+    tool: maybe(z.string().transform((names) => names.split(",").filter((name) => name !== ""))),
+    threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
+    kind: maybe(z.enum(["call", "interrupt"])),
+    limit,
+    after: maybe(z.string()),
+    user,
+  });
+  return parse(schema, query);
+}

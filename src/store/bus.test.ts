@@ -1,0 +1,4 @@
+import { localBus } from "./bus.ts";
+import { testBus } from "./conformance.ts";
+
+testBus("local", async () => localBus());

@@ -1,0 +1,70 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import type { Orders } from "./server.ts";
+
+/** One server process after the other on the same data. The next one is always loaded and waiting, since loading takes longest. */
+export type Lives = {
+  /** Starts the next life. */
+  start(orders: Orders): Life;
+  /** The address of the life that is up; waits while there is none. */
+  url(): Promise<string>;
+  /** What no life should have said, and lives that ended otherwise than by SIGKILL or when told to. */
+  complaints: string[];
+  close(): Promise<void>;
+};
+
+export type Life = {
+  up: Promise<string>;
+  over: Promise<void>;
+  kill(): void;
+  /** Asks it to end by itself. */
+  end(): void;
+};
+
+export function lives({ spares }: { spares: number }): Lives {
+  const complaints: string[] = [];
+  const waiting: ChildProcess[] = [];
+  let current = Promise.withResolvers<string>();
+  let closed = false;
+  const prepare = () => {
+    while (waiting.length < spares && !closed) waiting.push(spawnServer());
+  };
+  prepare();
+  return {
+    complaints,
+    url: () => current.promise,
+    start(orders) {
+      const child = waiting.shift() ?? spawnServer();
+      prepare();
+      let told = false;
+      child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
+      const over = once(child, "exit").then(([code, signal]) => {
+        current = Promise.withResolvers<string>();
+        if (signal !== "SIGKILL" && !told) complaints.push(`A server ended by itself: code ${code}, signal ${signal}`);
+      });
+      const up = once(child, "message").then(([message]) => {
+        const { url } = message as { url: string };
+        if (child.exitCode === null && child.signalCode === null) current.resolve(url);
+        return url;
+      });
+      child.send(orders);
+      return {
+        up,
+        over,
+        kill: () => void child.kill("SIGKILL"),
+        end() {
+          told = true;
+          child.send("end");
+        },
+      };
+    },
+    async close() {
+      closed = true;
+      for (const child of waiting) child.kill("SIGKILL");
+    },
+  };
+}
+
+function spawnServer(): ChildProcess {
+  return fork(`${import.meta.dirname}/server.ts`, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+}

@@ -1,0 +1,20 @@
+import type { Event } from "../../src/core/event.ts";
+import type { History } from "./history.ts";
+import type { Lives } from "./lives.ts";
+
+/** What the clients of a test share: the server they talk to, what they have seen of it, and who wants to know. */
+export type World = {
+  lives: Lives;
+  history: History;
+  /** A follower saw an event of this type, or a client got a 2xx. */
+  saw(what: Event["type"] | "2xx"): void;
+};
+
+/** A connection that broke or was refused, as they do when the server dies. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof Error && (error.name === "AbortError" || /^(fetch failed|terminated)$/.test(error.message));
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
