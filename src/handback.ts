@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import type { Agent } from "./agent/agent.ts";
 import { type Duration, toMs } from "./agent/duration.ts";
 import { toolCache } from "./agent/run-tool.ts";
@@ -13,7 +14,7 @@ import { createApp } from "./server/app.ts";
 import { BODY_LIMITS, type BodyLimits } from "./server/body.ts";
 import type { CorsOptions } from "./server/cors.ts";
 import { silentLog } from "./server/log.ts";
-import { type Listening, listen } from "./server/node.ts";
+import { type Listening, listen, toListener } from "./server/node.ts";
 import type { Authenticate } from "./server/principal.ts";
 import { openStreams } from "./server/sse.ts";
 import { type Bus, localBus } from "./store/bus.ts";
@@ -69,6 +70,8 @@ export type Config = {
 export type Handback = {
   /** Answers a request; mounts in any framework that speaks `Request` and `Response`. */
   fetch: (request: Request) => Response | Promise<Response>;
+  /** The same for node:http: `http.createServer(handback.handle)`. */
+  handle: RequestListener;
   /** Serves it on a port of its own; 0 takes a free one. */
   listen: (options?: { host?: string; port?: number }) => Promise<Listening>;
   /** Stops taking requests, lets runs end for a while, writes what is in flight, and closes the store. */
@@ -129,8 +132,9 @@ export async function createHandback(config: Config): Promise<Handback> {
   let closed: Promise<void> | undefined;
   return {
     fetch: (request) => app.fetch(request),
+    handle: toListener(app, "localhost", log),
     async listen({ host = "127.0.0.1", port = 4242 } = {}) {
-      const server = await listen(app, { host, port });
+      const server = await listen(app, { host, port, log });
       servers.add(server);
       return server;
     },
@@ -142,13 +146,16 @@ export async function createHandback(config: Config): Promise<Handback> {
 
   async function close(graceMs: number): Promise<void> {
     engine.stopping = true;
-    const closing = [...servers].map((server) => server.close(graceMs));
+    const closing = [...servers].map((server) => server.close(graceMs + LAST_BYTES_MS));
     await drivers(engine, graceMs);
     streams.endAll();
     await Promise.allSettled([...closing, sweeping.stop()]);
     await engine.store.close();
   }
 }
+
+/** What a stream that has just been ended gets to reach its reader. */
+const LAST_BYTES_MS = 1_000;
 
 /** Waits for runs to end by themselves, then stops the rest: what they have said is written, and the next start takes them over. */
 async function drivers(engine: Engine, graceMs: number): Promise<void> {

@@ -31,24 +31,26 @@ describe("kill -9", () => {
     const chance = random(seed);
     const history = emptyHistory();
     const lives = startLives({ spares: 2 });
+    t.after(lives.close);
     const nemesis = startNemesis(lives, data, random(seed + 1), kills);
     const world = { lives, history, saw: nemesis.saw };
     let over = false;
     let count = 0;
     const seat = async () => {
-      while (!over)
-        await user(world, `thread-${++count}`, random(seed + 10 * count), { turns: chance.between(1, TURNS), enough: () => over });
+      while (!over) {
+        count += 1;
+        await user(world, `thread-${count}`, random(seed + count), { turns: chance.between(1, TURNS), enough: () => over });
+      }
     };
-    const seats = Array.from({ length: USERS }, seat);
     const begun = performance.now();
-    const tally = await Promise.race([nemesis.run(), ...seats.map((at) => at.then(() => never()))]);
+    const seats = Promise.all(Array.from({ length: USERS }, seat));
+    const tally = await Promise.race([nemesis.run(), seats.then(() => assert.fail("the users left"))]);
     const took = (performance.now() - begun) / 1000;
     over = true;
     const last = lives.start({ data });
-    await within(FINISH_MS, Promise.all(seats), () => `threads did not come to their end; data in ${data}`);
+    await within(FINISH_MS, seats, () => `threads did not come to their end; seed ${seed}, data in ${data}`);
     last.end();
     await last.over;
-    await lives.close();
 
     const { logs, problems, snapshots } = readDatabase(data);
     const trace = readFileSync(join(data, "trace.jsonl"), "utf8")
@@ -70,10 +72,6 @@ describe("kill -9", () => {
     rmSync(data, { recursive: true });
   });
 });
-
-function never(): Promise<never> {
-  return new Promise(() => {});
-}
 
 async function within<T>(ms: number, work: Promise<T>, why: () => string): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -41,7 +41,8 @@ const LIMITS = {
   keepAliveTimeout: 65_000, // longer than the usual 60 s of a proxy, so that it is the proxy that hangs up
 };
 
-function toListener(app: Pick<Hono, "fetch">, hostname: string, log: Log): ReturnType<typeof getRequestListener> {
+/** The app as a listener for node:http. */
+export function toListener(app: Pick<Hono, "fetch">, hostname: string, log: Log): RequestListener {
   return getRequestListener(
     async (request, env) => {
       const response = await app.fetch(request, env);

@@ -103,7 +103,7 @@ function* checkHeard(log: readonly StoredEvent[]): Generator<string> {
     if (end.type !== "run.ended" || end.outcome.type !== "done") continue;
     const turn = log.findIndex((event) => event.type === "run.started" && event.turnId === end.turnId);
     const events = log.slice(turn, end.seq);
-    const text = (events.findLast((event) => event.type === "text.ended") as unknown as Of<"text.ended"> | undefined)?.text ?? "";
+    const text = events.flatMap((event) => (event.type === "text.ended" ? [event.text] : [])).at(-1) ?? "";
     const completed = new Set(events.flatMap((event) => (event.type === "step.ended" && event.completed ? [event.stepId] : [])));
     const told = events
       .filter((event): event is Of<"tool.called"> => event.type === "tool.called" && completed.has(event.stepId))

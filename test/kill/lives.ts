@@ -10,7 +10,7 @@ export type Lives = {
   url(): Promise<string>;
   /** What no life should have said, and lives that ended otherwise than by SIGKILL or when told to. */
   complaints: string[];
-  close(): Promise<void>;
+  close(): void;
 };
 
 export type Life = {
@@ -24,17 +24,18 @@ export type Life = {
 export function lives({ spares }: { spares: number }): Lives {
   const complaints: string[] = [];
   const waiting: ChildProcess[] = [];
+  const alive = new Set<ChildProcess>();
   let current = Promise.withResolvers<string>();
   let closed = false;
   const prepare = () => {
-    while (waiting.length < spares && !closed) waiting.push(spawnServer());
+    while (waiting.length < spares && !closed) waiting.push(spawnServer(alive));
   };
   prepare();
   return {
     complaints,
     url: () => current.promise,
     start(orders) {
-      const child = waiting.shift() ?? spawnServer();
+      const child = waiting.shift() ?? spawnServer(alive);
       prepare();
       let told = false;
       child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
@@ -58,13 +59,15 @@ export function lives({ spares }: { spares: number }): Lives {
         },
       };
     },
-    async close() {
+    close() {
       closed = true;
-      for (const child of waiting) child.kill("SIGKILL");
+      for (const child of alive) child.kill("SIGKILL");
     },
   };
 }
 
-function spawnServer(): ChildProcess {
-  return fork(`${import.meta.dirname}/server.ts`, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+function spawnServer(alive: Set<ChildProcess>): ChildProcess {
+  const child = fork(`${import.meta.dirname}/server.ts`, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  alive.add(child);
+  return child.once("exit", () => alive.delete(child));
 }

@@ -1,51 +1,61 @@
 import type { StoredEvent } from "../../src/core/event.ts";
 import { follow } from "./follow.ts";
 import { emptyView, type View, type Wish } from "./history.ts";
-import { type Plan, somePlan } from "./plan.ts";
+import { somePlan } from "./plan.ts";
 import type { Random } from "./random.ts";
 import { send } from "./send.ts";
 import { pause, type World } from "./world.ts";
 
-/** A user of one thread for some turns, with the browser, the other systems and the people who answer its calls. Returns what it saw. */
+/** A user of one thread for some turns, with the browser, the other systems and the people who answer its calls. */
 export async function user(
   world: World,
   threadId: string,
   chance: Random,
   options: { turns: number; enough: () => boolean },
-): Promise<View> {
+): Promise<void> {
   const view = emptyView(threadId);
   const closing = new AbortController();
   const errands: Promise<unknown>[] = [];
-  const waiters = new Set<() => void>();
-  const told = (event: StoredEvent) => {
-    const errand = react(world, threadId, chance, event);
-    if (errand) errands.push(errand);
-    for (const wake of waiters) wake();
+  const broken = Promise.withResolvers<never>();
+  const start = (errand: Promise<unknown> | undefined) => {
+    if (!errand) return;
+    errand.catch(broken.reject);
+    errands.push(errand);
   };
-  const following = follow(world, view, told, closing.signal);
-  const others = [passer(world, view, chance, closing.signal), passer(world, view, chance, closing.signal)];
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await Promise.race([following, new Promise<void>((resolve) => void waiters.add(resolve))]);
-    waiters.clear();
+  let wake = () => {};
+  const told = (event: StoredEvent) => {
+    start(react(world, threadId, chance, event));
+    wake();
+  };
+  start(follow(world, view, told, closing.signal));
+  start(passer(world, view, chance, closing.signal));
+  start(passer(world, view, chance, closing.signal));
+  const until = async (holds: () => boolean, timeUp: Promise<unknown> = never) => {
+    let late = false;
+    void timeUp.then(() => {
+      late = true;
+      wake();
+    });
+    while (!holds() && !late) await Promise.race([broken.promise, new Promise<void>((resolve) => (wake = resolve))]);
   };
 
   for (let turn = 1; turn <= options.turns && !options.enough(); turn += 1) {
     const messageId = `${threadId}-m${turn}`;
-    const plan: Plan = somePlan(chance);
     const door = chance.pick(["agui", "native"] as const);
+    const text = JSON.stringify(somePlan(chance));
     // While the thread is busy or asks something, a message is refused.
-    while ((await send(world, { threadId, door, type: "message", id: messageId, text: JSON.stringify(plan) })) === 409) await pause(10);
-    if (chance.chance(0.08)) errands.push(later(chance, 60, () => send(world, { threadId, door, type: "cancel" })));
-    const leaves = chance.chance(0.1) ? pause(chance.between(0, 200)) : undefined; // and says something else
-    const ended = until(() => turnIsOver(view, messageId));
-    await (leaves && turn < options.turns ? Promise.race([ended, leaves]) : ended);
+    while ((await send(world, { threadId, door, type: "message", id: messageId, text })) === 409) await pause(10);
+    if (chance.chance(0.08)) start(later(chance, 60, () => send(world, { threadId, door, type: "cancel" })));
+    // Some do not wait for the answer and say something else.
+    const leaves = chance.chance(0.1) && turn < options.turns && !options.enough();
+    await until(() => turnIsOver(view, messageId), leaves ? pause(chance.between(0, 200)) : never);
   }
   await until(() => turnIsOver(view, lastMessage(view)));
-  await Promise.all(errands);
   closing.abort();
-  await Promise.all([following, ...others]);
-  return view;
+  await Promise.all(errands);
 }
+
+const never = new Promise<never>(() => {});
 
 /** What the outside does about an event: runs the call, answers the question, or lets it be. */
 function react(world: World, threadId: string, chance: Random, event: StoredEvent): Promise<unknown> | undefined {

@@ -12,7 +12,7 @@ export type World = {
 
 /** A connection that broke or was refused, as they do when the server dies. */
 export function isCutOff(error: unknown): boolean {
-  return error instanceof Error && (error.name === "AbortError" || /^(fetch failed|terminated)$/.test(error.message));
+  return error instanceof Error && (/^(Abort|Timeout)Error$/.test(error.name) || /^(fetch failed|terminated)$/.test(error.message));
 }
 
 export function pause(ms: number): Promise<void> {
