@@ -1,4 +1,4 @@
-import type { Cause, RunOptions, StoredEvent, ToolSpec, UserMessage } from "./event.ts";
+import type { RunOptions, StoredEvent, ToolSpec, UserMessage } from "./event.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What the outside asks of one thread. Every protocol decodes into this; ids and the time come with it. */
@@ -82,5 +82,3 @@ export type Known = {
 export type Settled = { runSeq: number; event: Extract<StoredEvent, { type: "tool.returned" | "interrupt.answered" }> };
 
 export const NOTHING_KNOWN: Known = { messages: new Map(), settled: new Map(), run: undefined };
-
-export type { Cause };

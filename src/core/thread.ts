@@ -1,17 +1,5 @@
 import { AppError } from "./error.ts";
-import type {
-  CallStatus,
-  FilePart,
-  OnTimeout,
-  Outcome,
-  Owner,
-  RunOptions,
-  StoredEvent,
-  ToolSpec,
-  Usage,
-  UserMessage,
-  Wait,
-} from "./event.ts";
+import type { CallStatus, OnTimeout, Outcome, Owner, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "./event.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { patch } from "./patch.ts";
 
@@ -123,7 +111,6 @@ export type CallPart = {
   edited?: Json;
   settlement?: { status: CallStatus; output?: Json; error?: string; messageId: string };
 };
-export type { FilePart };
 
 export function emptyThread(): Thread {
   return {

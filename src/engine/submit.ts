@@ -29,9 +29,20 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
       if (command.type === "run") await check(engine, live.thread, command);
       const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, command));
       if (live.thread.run && !live.driver) drive(engine, live);
+      tell(engine, key, events, ignored);
       return { after, ignored, events, seq: live.thread.seq };
     }),
   );
+}
+
+/** One line for each settlement, and one for what a client sent in vain. */
+function tell({ log }: Engine, { threadId: thread }: ThreadKey, events: readonly Event[], ignored: number): void {
+  for (const event of events) {
+    if (event.type !== "tool.returned") continue;
+    const { callId: call, name: tool, status, by, via } = event;
+    log({ event: "call.settled", thread, call, tool, status, by, via });
+  }
+  if (ignored > 0) log({ event: "inputs.ignored", thread, count: ignored });
 }
 
 /** Decides and appends; a conflict is never a verdict, only a reason to look again. */

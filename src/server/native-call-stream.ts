@@ -25,7 +25,7 @@ async function* frames({ engine }: Door, principal: Principal, query: WaitQuery,
   const { app, user, threadId } = query;
   const wanted = (key: ThreadKey) =>
     key.app === app && (user === undefined || key.user === user) && (threadId === undefined || key.threadId === threadId);
-  const news = changes(engine, wanted, signal);
+  const news = changes(engine, { wanted, everyMs: 0, signal });
   /** What this client has been told is open, by thread; a mark tells whether it has changed. */
   const shown = new Map<string, Map<string, string>>();
   const { after: _, ...everything } = query;

@@ -15,6 +15,9 @@ import { frame, sse } from "./sse.ts";
 /** Heads shown at the start; older threads show theirs when something happens in them. */
 const MOST_HEADS = 200;
 
+/** How often the head of one thread is sent. */
+const HEAD_EVERY_MS = 100;
+
 /** All threads of a principal in one stream: events of the few it watches, heads of the others. */
 export function watchRoutes(door: Door): Hono {
   const app = new Hono();
@@ -73,7 +76,8 @@ async function* events({ engine }: Door, principal: Member, place: Place, signal
 
 async function* heads({ engine }: Door, principal: Member, watched: ReadonlyMap<string, Place>, signal: AbortSignal): AsyncGenerator<News> {
   const { store } = engine;
-  const news = changes(engine, (key) => mayReach(principal, key) && !watched.has(keyName(key)), signal);
+  const wanted = (key: ThreadKey) => mayReach(principal, key) && !watched.has(keyName(key));
+  const news = changes(engine, { wanted, everyMs: HEAD_EVERY_MS, signal });
   const { threads } = await store.threads({ app: principal.app, ...ownerOf(principal, undefined), limit: MOST_HEADS });
   const others = threads.filter((row) => !watched.has(keyName(row)));
   // Oldest first, so that a client that puts every head on top ends up with the newest there.

@@ -38,14 +38,18 @@ export function lives({ spares }: { spares: number }): Lives {
       const child = waiting.shift() ?? spawnServer(alive);
       prepare();
       let told = false;
+      let announced = false;
       child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
       const over = once(child, "exit").then(([code, signal]) => {
-        current = Promise.withResolvers<string>();
+        if (announced) current = Promise.withResolvers<string>(); // who waits for an address goes on waiting
         if (signal !== "SIGKILL" && !told) complaints.push(`A server ended by itself: code ${code}, signal ${signal}`);
       });
       const up = once(child, "message").then(([message]) => {
         const { url } = message as { url: string };
-        if (child.exitCode === null && child.signalCode === null) current.resolve(url);
+        if (child.exitCode === null && child.signalCode === null) {
+          announced = true;
+          current.resolve(url);
+        }
         return url;
       });
       child.send(orders);

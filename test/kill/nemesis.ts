@@ -33,19 +33,15 @@ export function nemesis(lives: Lives, data: string, chance: Random, kills: numbe
   const strike = async () => {
     const { how, point, sight, inStart, after } = someWay(chance);
     tally[how] = (tally[how] ?? 0) + 1;
-    const t0 = performance.now(); let tu = 0;
     const life = lives.start({ data, ...(point && { point }) });
-    void life.up.then(() => { tu = performance.now() - t0; });
     const late = Promise.race([inStart ? pause(after) : life.up.then(() => pause(after)), life.over]);
     const seen = new Promise<void>((resolve) => {
       if (sight) awaited = { sight, left: chance.between(0, 3), strike: resolve };
     });
     await Promise.race([late, seen]);
     awaited = undefined;
-    const tk = performance.now() - t0;
     life.kill();
     await life.over;
-    console.error(how, "up", tu.toFixed(0), "kill", tk.toFixed(0), "over", (performance.now() - t0).toFixed(0));
   };
   return {
     saw(what) {

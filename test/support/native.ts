@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { chatAgent } from "../../src/agent/chat.ts";
 import { handBack, type Tool, tool } from "../../src/agent/tool.ts";
 import type { StoredEvent } from "../../src/core/event.ts";
-import type { JsonObject } from "../../src/core/json.ts";
 import type { Agent } from "../../src/handback.ts";
 import type { ModelEvent, ModelRequest } from "../../src/model/model.ts";
-import { calls, fails, says, scriptedBy, thinks } from "../../src/model/scripted.ts";
+import { calls, fails, hangs, says, scriptedBy, thinks } from "../../src/model/scripted.ts";
 import type { Authenticate } from "../../src/server/principal.ts";
 
 const anything = { type: "object" } as const;
@@ -13,7 +12,12 @@ const anything = { type: "object" } as const;
 /** Tools for every way a call can go. */
 export const TOOLS: Tool[] = [
   tool({ name: "get_menu", description: "The menu", input: anything, output: { type: "array", items: { type: "string" } } }),
-  tool({ name: "pay", description: "Pays", input: { type: "object", required: ["amount"] }, approval: true }),
+  tool({
+    name: "pay",
+    description: "Pays",
+    input: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+    approval: true,
+  }),
   tool({ name: "brew", description: "Brews", input: anything, timeout: "60s" }),
   tool({ name: "show", description: "Shows something", input: anything, owner: "client" }),
   tool({ name: "add", description: "Adds", input: anything, execute: () => 3 }),
@@ -39,6 +43,7 @@ function obey(request: ModelRequest, signal: AbortSignal): readonly ModelEvent[]
     return [...thinks("hm"), ...says("done")].map((event) =>
       event.type.endsWith("ended") ? { ...event, provider: { secret: "x" } } : event,
     ) as ModelEvent[];
+  if (verb === "hang") return hangs(...says("wait"))(request, signal);
   if (verb === "fail") return fails("The provider is down")(request, signal);
   return says("echo ", text);
 }
@@ -53,7 +58,12 @@ export const authenticate: Authenticate = (request) => {
   return { user: name };
 };
 
-export type Answer = { status: number; json: JsonObject & { [field: string]: never }; text: string; headers: Headers };
+export type Answer = {
+  status: number; // biome-ignore lint/suspicious/noExplicitAny: tests look where they like
+  json: any;
+  text: string;
+  headers: Headers;
+};
 
 /** Speaks to the native door as somebody. */
 export function asker(url: string, who?: string): (method: string, path: string, body?: unknown) => Promise<Answer> {
