@@ -60,6 +60,8 @@ export type Config = {
   retention?: Duration;
   /** A comment goes into quiet streams this often. Default `"15s"`. */
   heartbeat?: Duration;
+  /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
+  aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
   log?: Log;
   /** Time and chance, for tests. */
   clock?: Clock;
@@ -126,7 +128,9 @@ export async function createHandback(config: Config): Promise<Handback> {
   };
   const streams = openStreams({ clock, log, heartbeatMs: toMs(config.heartbeat ?? "15s", "heartbeat") });
   const door = { engine, version: VERSION, authenticate: config.authenticate, limits: { ...BODY_LIMITS, ...config.limits }, streams };
-  const app = createApp({ door, cors: config.cors, log, ready: () => !engine.stopping });
+  const { version, hold = "5m" } = config.aisdk ?? {};
+  const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold") };
+  const app = createApp({ door, aisdk, cors: config.cors, log, ready: () => !engine.stopping });
   const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
   const servers = new Set<Listening>();
   let closed: Promise<void> | undefined;

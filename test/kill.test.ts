@@ -18,7 +18,7 @@ const kills = Number(values.kills ?? process.env["KILLS"] ?? 200);
 const seed = Number(values.seed ?? process.env["SEED"] ?? Math.floor(Math.random() * 1e9));
 
 /** Threads in use at the same time. */
-const USERS = 6;
+const USERS = 8;
 const TURNS = 12;
 
 /** How long the last server may take to bring every thread to its end. */
@@ -33,7 +33,7 @@ describe("kill -9", () => {
     const lives = startLives({ spares: 2 });
     t.after(lives.close);
     const nemesis = startNemesis(lives, data, random(seed + 1), kills);
-    const world = { lives, history, saw: nemesis.saw };
+    const world = { url: lives.url, history, saw: nemesis.saw };
     let over = false;
     let count = 0;
     const seat = async () => {
@@ -57,7 +57,7 @@ describe("kill -9", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Trace);
-    problems.push(...lives.complaints, ...check({ history, logs, trace }));
+    problems.push(...lives.complaints, ...check({ history, logs, trace, uptimes: lives.uptimes }));
     const events = [...logs.values()].flat();
     const of = (type: string) => events.filter((event) => event.type === type).length;
     t.diagnostic(`${kills} kills in ${took.toFixed(0)} s: ${JSON.stringify(tally)}`);

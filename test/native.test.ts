@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { connect as connectSocket } from "node:net";
 import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { StoredEvent } from "../src/core/event.ts";
 import { type Answer, asker, authenticate, obedient, type RawFrame, Tail } from "./support/native.ts";
 import { eventually, keyOf, type Served, serve } from "./support/serve.ts";
@@ -25,6 +27,13 @@ async function say(url: string, id: string, message: unknown, who?: string): Pro
 async function call(url: string, threadId: string, tools: string, who?: string): Promise<string[]> {
   const events = await say(url, threadId, `call ${tools}`, who);
   return events.flatMap((event) => (event.type === "tool.called" ? [event.callId] : []));
+}
+
+/** Bytes in buffers that somebody holds. */
+function memory(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return process.memoryUsage().arrayBuffers;
 }
 
 const jsonOf = ({ data }: RawFrame) => JSON.parse(data);
@@ -111,12 +120,12 @@ describe("threads", () => {
     assert.equal((await ask("PATCH", "/threads/a%2Fb", {})).status, 400);
     assert.equal((await ask("PATCH", "/threads/a%2Fb", { title: "two\nlines" })).json["error"]["field"], "title");
     await using tail = await Tail.open(server.url, "/threads/a%2Fb/events?after=0");
-    await tail.until((frames) => frames.length === 8);
+    await tail.until((frames) => frames.length === 9);
     assert.deepEqual([(await ask("DELETE", "/threads/a%2Fb")).status, (await ask("DELETE", "/threads/a%2Fb")).status], [204, 404]);
     await tail.rest(); // deletion ends it
     assert.equal((await ask("GET", "/threads/a%2Fb")).status, 404);
     const [first] = await say(server.url, "a/b", "again");
-    assert.equal(first?.seq, 9);
+    assert.equal(first?.seq, 10);
   });
 
   it("that do not exist are not found", async () => {
@@ -385,9 +394,9 @@ describe("events", () => {
     const socket = connectSocket(Number(new URL(server.url).port), "127.0.0.1");
     socket.write("GET /v1/threads/t/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
     await new Promise((resolve) => socket.once("readable", resolve)); // it has begun, and nobody reads on
-    const before = process.memoryUsage().arrayBuffers;
-    await say(server.url, "t", "long 6000 4000"); // 50 MB, more than any socket buffer holds
-    assert.ok(process.memoryUsage().arrayBuffers - before < 40_000_000, "the server keeps what it should read again");
+    const before = memory();
+    await say(server.url, "t", "long 3000 2000"); // 24 MB, more than any socket buffer holds
+    assert.ok(memory() - before < 4_000_000, "the server keeps what it should read again");
     const { seq = 0 } = (await server.thread()) ?? {};
     const chunks: Buffer[] = [];
     for await (const chunk of socket) {
@@ -629,7 +638,7 @@ describe("principals", () => {
     ];
     for (const [method, path, body] of paths) {
       const unknown = path
-        .replace("/t", "/x")
+        .replace(/\/t\b/, "/x")
         .replace(menu ?? "", "nope")
         .replace(pay ?? "", "nope");
       for (const stranger of [bob, elsewhere]) {
@@ -818,12 +827,12 @@ describe("the stream of all threads", () => {
     const socket = connectSocket(Number(new URL(server.url).port), "127.0.0.1");
     socket.write("GET /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
     await new Promise((resolve) => socket.once("readable", resolve));
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       for (let i = 0; i < 20; i += 1) await say(server.url, `t${i}`, "hi");
       await server.clock.advance(150);
     }
     let text = "";
-    const final = `"seq":${21 * 8}`;
+    const final = `"seq":${6 * 8}`;
     for await (const chunk of socket) {
       text += chunk;
       if (
@@ -836,7 +845,7 @@ describe("the stream of all threads", () => {
       )
         break;
     }
-    assert.ok(text.split("event: head").length < 20 * 21 * 4);
+    assert.ok(text.split("event: head").length < 20 * 6 * 4);
   });
 
   it("refuses what is no vector", async () => {

@@ -7,7 +7,7 @@ import {
   jsonSchema,
   pipeUIMessageStreamToResponse,
   streamText,
-  tool,
+  type ToolSet,
   toUIMessageStream,
   type UIMessage,
 } from "ai";
@@ -15,7 +15,7 @@ import { report } from "./report.ts";
 
 /** What one writes today without us: AI SDK 7 `streamText` as a UI message stream over node:http. It keeps nothing. */
 const provider = createOpenAICompatible({ name: "fake", baseURL: process.argv[2] ?? "", apiKey: "none", includeUsage: true });
-const tools = { ext: tool({ description: "Runs outside", inputSchema: jsonSchema({ type: "object" }) }) };
+const tools = { ext: { description: "Runs outside", inputSchema: jsonSchema({ type: "object" }) } } as ToolSet;
 
 const server = createServer(async (request, response) => {
   const { messages } = JSON.parse(await read(request)) as { messages: UIMessage[] };
@@ -25,7 +25,7 @@ const server = createServer(async (request, response) => {
     tools,
     stopWhen: isStepCount(10),
   });
-  pipeUIMessageStreamToResponse({ response, stream: toUIMessageStream({ stream }) });
+  void pipeUIMessageStreamToResponse({ response, stream: toUIMessageStream({ stream }) });
 });
 server.listen(0, "127.0.0.1", () => report(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
 

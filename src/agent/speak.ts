@@ -137,7 +137,7 @@ async function checked(
   if ("problem" in verdict)
     return { owner, ...origin, input, invalid: `The arguments of ${event.name} do not fit its schema: ${verdict.problem}` };
   const approval = owner === "client" ? undefined : tool?.approval(verdict.value);
-  const timeout = outsideTimeout(context) ?? (owner === "server" ? undefined : tool?.timeout);
+  const timeout = outsideTimeout(context) ?? (owner === "server" ? undefined : (tool?.timeout ?? defaultTimeout(context)));
   return {
     owner,
     ...origin,
@@ -152,6 +152,11 @@ async function checked(
 function outsideTimeout({ thread }: StepContext): number | undefined {
   const { toolExecution } = thread.options;
   return toolExecution?.mode === "outside" ? toolExecution.outsideConfig?.timeout : undefined;
+}
+
+/** A thread that came with a `toolExecutionConfig` has seed 002's deadline where nobody names another. */
+function defaultTimeout({ thread }: StepContext): number | undefined {
+  return thread.options.toolExecution ? 30_000 : undefined;
 }
 
 /** Deeper than any honest argument, and far from where `JSON.stringify` gives up. */

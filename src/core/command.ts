@@ -20,6 +20,8 @@ export type RunCommand = Asked & {
   agent?: string;
   messages: UserMessage[];
   results: Result[];
+  /** Results that name no call: the n-th of a step answers the n-th call it offered. */
+  nameless?: Nameless[];
   answers: Answer[];
   tools?: ToolSpec[];
   options?: RunOptions;
@@ -34,7 +36,12 @@ export type RunCommand = Asked & {
   door: "explicit" | "history";
   /** What a new message does to calls that wait. */
   whilePending?: "cancel" | "reject";
+  /** The sender's own name for this request: sent again, it follows what it led to the first time. */
+  request?: RequestKey;
 };
+
+/** An idempotency key, and the hash of the request it was first used for. */
+export type RequestKey = { key: string; hash: string };
 
 /** A result handed back for one call. */
 export type Result = {
@@ -49,7 +56,12 @@ export type Result = {
   /** The claim it was executed under. */
   claim?: number;
   metadata?: JsonObject;
+  /** How it found its call, where that is not by the door's own way of naming one. */
+  via?: string;
 };
+
+/** A result whose sender leaves it to us to know which call it is for. */
+export type Nameless = Omit<Result, "callId">;
 
 /** An answer to a question, named by the question or by the call it is about. */
 export type Answer = { interruptId?: string; callId?: string; status: "resolved" | "cancelled"; value?: Json };

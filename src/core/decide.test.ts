@@ -459,6 +459,14 @@ describe("a door that resends its whole history", () => {
       ignored: 0,
     });
     assert.equal(when(done, history({ messages: [user("u1")], results })).after, 8, "a tab that has not seen the second turn");
+    const both = given(...waitingFor("a1", "b2"));
+    submit(both, result("a1", 1));
+    const { after } = submit(both, result("b2", 2));
+    const shown: RunCommand["results"] = [
+      { callId: "b2", status: "completed", output: 2 },
+      { callId: "a1", status: "completed", output: 1 },
+    ];
+    assert.equal(when(both, history({ messages: [user("u1")], results: shown })).after, after, "the order they are shown in means nothing");
   });
 
   it("that comes too late with a result follows its turn and has nothing answered again", () => {
@@ -610,6 +618,20 @@ describe("an approval", () => {
     const { events } = submit(log, answer("pay1", true));
     assert.deepEqual(types(events), ["run.started", "interrupt.answered"]);
     assert.equal(log.thread.calls.get("pay1")?.phase, "ready");
+  });
+
+  it("of a server call lets the run go on at once, although another call still waits", () => {
+    const log = given(
+      asked(),
+      stepStarted(),
+      ...called("pay1"),
+      ...called("bake2", { owner: "server", approval: {} }),
+      stepEnded(),
+      offered("pay1", 1),
+      raised("bake2"),
+      ended({ type: "waiting", for: [] }),
+    );
+    assert.deepEqual(types(submit(log, answer("bake2", true)).events), ["run.started", "interrupt.answered"]);
   });
 
   it("with an edit hands out the edited input and remembers what the model wanted", () => {

@@ -1,3 +1,4 @@
+import { bind, sameResult } from "./bind.ts";
 import type { Answer, ClaimCommand, Command, ExpireCommand, Known, RecoverCommand, ReleaseCommand, Result, RunCommand } from "./command.ts";
 import { NOTHING_KNOWN } from "./command.ts";
 import { AppError } from "./error.ts";
@@ -60,7 +61,9 @@ type News = {
   turn: number | undefined;
 };
 
-function decideRun(thread: Thread, command: RunCommand, known: Known): Decision {
+function decideRun(thread: Thread, asked: RunCommand, known: Known): Decision {
+  const { nameless = [], results } = asked;
+  const command = nameless.length > 0 ? { ...asked, results: [...results, ...bind(thread, nameless, known)] } : asked;
   const news = sort(thread, command, known);
   const decision = thread.run ? whileRunning(thread, news, command) : whileIdle(thread, news, command, known);
   return { ...decision, ignored: news.ignored };
@@ -134,7 +137,8 @@ function openCall(thread: Thread, result: Result, known: Known): Call | undefine
     const settled = known.settled.get(callId)?.event;
     if (settled?.type !== "tool.returned") throw new AppError("not_found", `There is no call ${callId} in this thread`);
     if (settled.status === "expired" || settled.status === "cancelled") {
-      throw new AppError("gone", `Call ${callId} was ${settled.status}; its result can no longer be used`);
+      const why = settled.status === "expired" ? `has expired (${TIMED_OUT})` : "was cancelled";
+      throw new AppError("gone", `Call ${callId} ${why}; its result can no longer be used`);
     }
     if (!sameResult(settled, result)) throw new AppError("conflict", `Call ${callId} already has another result (${settled.status})`);
     if (result.name !== undefined && result.name !== settled.name) throw otherTool(settled, result.name);
@@ -150,12 +154,6 @@ function openCall(thread: Thread, result: Result, known: Known): Call | undefine
   }
   return call;
 }
-
-function sameResult(a: Pick<Returned, "status" | "output" | "error">, b: Result): boolean {
-  return a.status === b.status && sameJson(a.output, b.output) && a.error === b.error;
-}
-
-type Returned = Extract<Event, { type: "tool.returned" }>;
 
 function otherTool({ callId, name }: { callId: string; name: string }, wrong: string): AppError {
   return new AppError("conflict", `Call ${callId} is for ${name}, not for ${wrong}`);
@@ -240,7 +238,9 @@ function goOn(thread: Thread, news: News, command: RunCommand): Decision {
 
 function settle(thread: Thread, news: News, command: RunCommand): Event[] {
   let { ordinal } = thread;
-  const events = news.results.map(([call, result]) => returned(call, result.status, command, result));
+  const events = news.results.map(([call, result]) =>
+    returned(call, result.status, { by: command.by, via: result.via ?? command.via }, result),
+  );
   for (const [interrupt, answer] of news.answers) {
     const more = answered(thread, interrupt, answer, command, ordinal + 1);
     if (more.some(({ type }) => type === "call.offered")) ordinal += 1;

@@ -7,6 +7,8 @@ export type Row =
   | { type: "run.over"; status: "idle" | "waiting"; outcome: string }
   | { type: "epoch"; epoch: number }
   | { type: "message"; id: string }
+  /** Where the thread's external calls are announced from now on; null is nowhere. */
+  | { type: "callback"; url: string | null }
   | { type: "named"; title?: string; metadata?: JsonObject /** Only where it has none yet. */; ifUnnamed?: boolean }
   /** A call id is taken for the whole app, whatever becomes of the call. */
   | { type: "taken"; id: string; name: string; owner: Owner }
@@ -24,8 +26,9 @@ export type OpenWait =
 export function rows(event: StoredEvent): Row[] {
   switch (event.type) {
     case "run.started": {
-      const { runId, turnId, agent, epoch, messages } = event;
+      const { runId, turnId, agent, epoch, messages, options } = event;
       const rows: Row[] = [{ type: "run.began", runId, turnId, agent, epoch }];
+      if (options) rows.push({ type: "callback", url: options.toolExecution?.outsideConfig?.callbackUrl ?? null });
       for (const { id } of messages) rows.push({ type: "message", id });
       const title = messages[0] && titleOf(messages[0].content);
       if (title) rows.push({ type: "named", title, ifUnnamed: true });

@@ -24,6 +24,8 @@ export type Thread = {
   interrupts: Map<string, Interrupt>;
   /** Ordinal of the last call offered in the step that waits. */
   ordinal: number;
+  /** What the latest step that waited handed out, in order: nameless results are counted against it. */
+  offers: readonly Offer[];
   tools: ToolSpec[];
   options: RunOptions;
   history: Entry[];
@@ -31,6 +33,9 @@ export type Thread = {
   title: string | undefined;
   metadata: JsonObject;
 };
+
+/** A call that was handed out. Settled by `name` it leaves the sequence; `lost` (expired, cancelled) it keeps its place. */
+export type Offer = { callId: string; settled?: "ordinal" | "name" | "lost" };
 
 /** A user message and every run until it is answered. */
 export type Turn = {
@@ -123,6 +128,7 @@ export function emptyThread(): Thread {
     calls: new Map(),
     interrupts: new Map(),
     ordinal: 0,
+    offers: [],
     tools: [],
     options: {},
     history: [],
@@ -245,6 +251,8 @@ function apply(thread: Thread, event: StoredEvent): void {
       Object.assign(call, { phase: "offered", owner, input, ordinal, expiresAt, claim: undefined });
       if (call.part) call.part.owner = owner;
       thread.ordinal = ordinal;
+      // A new array each time: a preview shares it.
+      thread.offers = [...(ordinal === 1 ? [] : thread.offers), { callId: event.callId }];
       return;
     }
     case "call.claimed": {
@@ -258,14 +266,18 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "tool.returned": {
-      const { status, output, error, messageId } = event;
-      const part = thread.calls.get(event.callId)?.part;
+      const { callId, status, output, error, messageId } = event;
+      const lost = status === "expired" || status === "cancelled";
+      const settled = lost ? "lost" : event.via === "ordinal" ? "ordinal" : "name";
+      if (thread.calls.get(callId)?.ordinal !== undefined)
+        thread.offers = thread.offers.map((offer) => (offer.callId === callId ? { callId, settled } : offer));
+      const part = thread.calls.get(callId)?.part;
       if (part) {
         part.settlement = { status, messageId };
         if (output !== undefined) part.settlement.output = output;
         if (error !== undefined) part.settlement.error = error;
       }
-      thread.calls.delete(event.callId);
+      thread.calls.delete(callId);
       return;
     }
     case "interrupt.raised": {

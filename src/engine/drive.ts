@@ -113,7 +113,8 @@ async function ask(driver: Driver, failure: Failure | undefined): Promise<"step"
   });
 }
 
-async function performStep({ engine, live, stop, agent, record }: Driver): Promise<void> {
+async function performStep(driver: Driver): Promise<void> {
+  const { engine, live, stop, agent, record } = driver;
   if (!agent) return;
   const context = lend(engine, live, stop.signal);
   const steps = interruptible(agent.step(context)[Symbol.asyncIterator](), stop.signal);
@@ -122,7 +123,7 @@ async function performStep({ engine, live, stop, agent, record }: Driver): Promi
       const turn = await steps.next();
       if (turn.done) break;
       const event = turn.value;
-      if (event.type === "step.ended" && event.completed) await endStep(engine, live, record, event);
+      if (event.type === "step.ended" && event.completed) await endStep(driver, event);
       else {
         const full = record.write(event);
         if (full !== undefined) await full;
@@ -158,7 +159,7 @@ function interruptible<T>(iterator: AsyncIterator<T>, signal: AbortSignal): { ne
 }
 
 /** Ends a step and hands its calls out, in one append. */
-async function endStep(engine: Engine, live: Live, record: Recorder, event: Extract<Event, { type: "step.ended" }>): Promise<void> {
+async function endStep({ engine, live, epoch, record }: Driver, event: Extract<Event, { type: "step.ended" }>): Promise<void> {
   await record.flush();
   await queued(live, async () => {
     const { thread, key } = live;
@@ -169,7 +170,7 @@ async function endStep(engine: Engine, live: Live, record: Recorder, event: Extr
         if (grant.threadId === undefined || grant.threadId === key.threadId) granted.set(grant.tool, grant.id);
       }
     }
-    await append(engine, live, { epoch: thread.epoch }, completeStep(thread, event, engine.clock.now(), granted));
+    await append(engine, live, { epoch }, completeStep(thread, event, engine.clock.now(), granted));
   });
 }
 

@@ -1,14 +1,15 @@
-import type { StoredEvent } from "../core/event.ts";
+import type { StoredEvent, Wait } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import { waits } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
 import { type Batch, hold, type Live, release } from "./live.ts";
 
 /**
- * How long to follow: to the end of the first run, of the turn (over its waits), or for ever.
+ * How long to follow: to the end of the first run, of the turn (over its waits), or for ever. `mine` names what its follower
+ * has to do itself: to the end of the turn, or until it waits for such a thing.
  * A follower that has caught up with a thread in which nothing can come any more is at its end.
  */
-export type Until = "run" | "turn" | "forever";
+export type Until = "run" | "turn" | "forever" | { mine: (wait: Wait) => boolean };
 
 const PAGE = 500;
 
@@ -50,13 +51,15 @@ export async function* follow(
 
 function ends(event: StoredEvent, until: Until): boolean {
   if (event.type !== "run.ended" || until === "forever") return false;
-  return until === "run" || event.outcome.type !== "waiting";
+  const { outcome } = event;
+  return until === "run" || outcome.type !== "waiting" || (typeof until === "object" && outcome.for.some(until.mine));
 }
 
 /** Whether anything can still come for somebody who has seen it all. */
 function more({ thread }: Live, until: Until): boolean {
   if (until === "forever" || thread.run) return true;
-  return until === "turn" && waits(thread).length > 0;
+  const open = until === "run" ? [] : waits(thread);
+  return open.length > 0 && !(typeof until === "object" && open.some(until.mine));
 }
 
 /** What has been committed behind `seq`, read back. */

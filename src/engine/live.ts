@@ -95,12 +95,15 @@ export function queued<T>(live: Live, work: () => Promise<T>): Promise<T> {
   return run;
 }
 
+/** A request that names itself, and where its sender follows from. */
+export type Keyed = { key: string; hash: string; after: number };
+
 /** Appends, folds and delivers. Only inside `queued`. Throws `conflict` when another process was faster; then `catchUp`. */
-export async function append(engine: Engine, live: Live, expect: Expect, events: readonly Event[]): Promise<void> {
+export async function append(engine: Engine, live: Live, expect: Expect, events: readonly Event[], request?: Keyed): Promise<void> {
   if (events.length === 0) return;
   if (live.gone) throw new AppError("conflict", "The thread was deleted");
   const at = engine.clock.now();
-  const first = await engine.store.append(live.key, expect, events, at);
+  const first = await engine.store.append(live.key, expect, events, at, request);
   if (first === live.thread.seq + 1)
     deliver(
       engine,

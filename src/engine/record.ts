@@ -23,8 +23,10 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   const aggregator = engine.aggregate();
   let waiting: Event[] = [];
   let taken = 0;
-  /** Something other than a delta waits: it goes as soon as the store is free. */
+  /** Something waits that must not be gathered any longer: it goes as soon as the store is free. */
   let urgent = false;
+  /** The last event was a delta. */
+  let speaking = false;
   let writing: Promise<void> | undefined;
   let failure: unknown;
   let lastWrite = Number.NEGATIVE_INFINITY;
@@ -59,11 +61,15 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   return {
     write(event) {
       if (failure) throw failure;
-      for (const out of aggregator.append(event)) waiting.push(out);
+      const out = aggregator.append(event);
+      if (coalesceMs === 0) out.push(...aggregator.flush());
+      for (const event of out) waiting.push(event);
       taken += 1;
-      // The opening of a step has company coming; the first delta goes at once because nothing went before it.
-      if (event.type === "step.started") lastWrite = Math.max(lastWrite, clock.now() - coalesceMs + 1);
-      else if (!isDelta(event)) urgent = true;
+      const first = isDelta(event) && !speaking;
+      speaking = isDelta(event);
+      // What opens something has company coming: its first delta, which goes at once, takes it along.
+      if (event.type.endsWith(".started") && coalesceMs > 0) lastWrite = Math.max(lastWrite, clock.now() - coalesceMs + 1);
+      else if (first || taken > MOST || !out.every(isDelta)) urgent = true;
       schedule();
       return taken > MOST ? writing : undefined;
     },

@@ -26,8 +26,12 @@ export function relocate(event: Event, to: Places): Event {
     case "call.claimed":
     case "call.released":
     case "tool.progressed":
-    case "tool.returned":
       return { ...event, callId: to.call(event.callId) };
+    case "tool.returned": {
+      const callId = to.call(event.callId);
+      // A result nobody named has the name of its call.
+      return { ...event, callId, messageId: event.messageId === `${event.callId}:result` ? `${callId}:result` : event.messageId };
+    }
     case "interrupt.raised":
     case "interrupt.answered":
       return { ...event, ...relocateQuestion(event, to) };

@@ -1,3 +1,4 @@
+import { slots } from "../core/bind.ts";
 import type { Command, Known, RunCommand } from "../core/command.ts";
 import { NOTHING_KNOWN } from "../core/command.ts";
 import { type Decision, decide } from "../core/decide.ts";
@@ -8,6 +9,7 @@ import { toVerdict } from "../core/settle.ts";
 import type { Call, Thread } from "../core/thread.ts";
 import { drive } from "./drive.ts";
 import type { Engine } from "./engine.ts";
+import { repeated } from "./idempotency.ts";
 import { append, catchUp, isConflict, type Live, queued, using } from "./live.ts";
 
 /** What a command led to. */
@@ -26,6 +28,8 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
   return using(engine, key, (live) =>
     queued(live, async () => {
       await adopt(engine, live);
+      const before = await repeated(engine, key, command);
+      if (before) return before;
       if (command.type === "run") await check(engine, live.thread, command);
       const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, command));
       if (live.thread.run && !live.driver) drive(engine, live);
@@ -48,9 +52,10 @@ function tell({ log }: Engine, { threadId: thread }: ThreadKey, events: readonly
 /** Decides and appends; a conflict is never a verdict, only a reason to look again. */
 export async function decided(engine: Engine, live: Live, command: Command): Promise<Decision> {
   for (;;) {
-    const decision = decide(live.thread, command, await known(engine, live.key, command));
+    const decision = decide(live.thread, command, await known(engine, live, command));
     try {
-      await append(engine, live, { seq: live.thread.seq }, decision.events);
+      const request = command.type === "run" ? command.request : undefined;
+      await append(engine, live, { seq: live.thread.seq }, decision.events, request && { ...request, after: decision.after });
       return decision;
     } catch (error) {
       if (!isConflict(error) || live.gone) throw error;
@@ -74,13 +79,14 @@ export async function adopt(engine: Engine, live: Live): Promise<void> {
 }
 
 /** Index rows for the ids a command names; a command that names none costs no look-up. */
-async function known({ store }: Engine, key: ThreadKey, command: Command): Promise<Known> {
+async function known({ store }: Engine, { key, thread }: Live, command: Command): Promise<Known> {
   if (command.type === "claim") return store.known(key, { messages: [], waits: [command.callId] });
   if (command.type !== "run") return NOTHING_KNOWN;
   const messages = command.messages.map(({ id }) => id);
   if (command.rewindTo) messages.push(command.rewindTo);
   const waits = command.results.map(({ callId }) => callId);
   for (const { interruptId, callId } of command.answers) waits.push(interruptId ?? `${callId}:approval`);
+  if (command.nameless) waits.push(...thread.offers.map(({ callId }) => callId));
   return store.known(key, { messages, waits, runId: command.runId });
 }
 
@@ -107,7 +113,9 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
       });
     }
   }
-  for (const result of command.results) {
+  const next = slots(thread);
+  const nameless = (command.nameless ?? []).map((result, i) => ({ ...result, callId: next[i] ?? "" }));
+  for (const result of [...command.results, ...nameless]) {
     const call = open(result.callId);
     if (call?.phase !== "offered" || result.status !== "completed") continue;
     const verdict = await toolOf(call)?.output?.check(result.output ?? null);

@@ -34,7 +34,7 @@ export function sweep(
     });
   };
   const recovered = recoverAll(engine);
-  schedule();
+  round = tick(); // at once: deadlines that passed while no process ran have waited long enough
   return {
     recovered,
     async stop() {

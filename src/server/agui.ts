@@ -2,11 +2,12 @@ import { Hono } from "hono";
 import { AppError, toFailure } from "../core/error.ts";
 import type { StoredEvent } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
+import type { Engine } from "../engine/engine.ts";
 import { keepFiles } from "../engine/files.ts";
 import { follow } from "../engine/follow.ts";
 import type { Batch } from "../engine/live.ts";
 import { type Submitted, submit } from "../engine/submit.ts";
-import { type AguiRequest, decode, decodeThread } from "../protocol/agui/decode.ts";
+import { type AguiRequest, decode, decodeThread, type Shown } from "../protocol/agui/decode.ts";
 import { encode, type Frame, prelude } from "../protocol/agui/encode.ts";
 import type { Peer } from "../protocol/agui/peer.ts";
 import { asker, body, type Door, threadKey } from "./door.ts";
@@ -80,11 +81,20 @@ async function* frames(
   { after, seq }: Submitted,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  const missed = await settledBefore(engine, key, shown, after);
   for await (const batch of follow(engine, key, { after, until: "run", signal })) {
     const own = (batch.events[0]?.seq ?? 0) <= seq;
-    const bytes = own ? framed(batch, (event) => prelude(key.threadId, event, shown, peer)) : shared(key.threadId, batch, peer);
+    const bytes = own ? framed(batch, (event) => prelude(key.threadId, event, { shown, missed }, peer)) : shared(key.threadId, batch, peer);
     if (bytes.length > 0) yield bytes;
   }
+}
+
+/** Settlements that came through other doors, or with a new message, since the client last looked. */
+async function settledBefore({ store }: Engine, key: ThreadKey, { calls, results }: Shown, after: number): Promise<StoredEvent[]> {
+  const waits = [...calls.difference(results)];
+  if (waits.length === 0) return [];
+  const { settled } = await store.known(key, { messages: [], waits });
+  return [...settled.values()].map(({ event }) => event).filter(({ seq }) => seq <= after);
 }
 
 /** The frames of a batch, made once for each kind of peer. */

@@ -1,15 +1,16 @@
 import { Hono } from "hono";
 import { AppError } from "../core/error.ts";
 import { aguiRoutes } from "./agui.ts";
+import { type AisdkOptions, aisdkRoutes } from "./aisdk.ts";
 import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
 import { nativeRoutes } from "./native.ts";
 
-export type AppOptions = { door: Door; cors: CorsOptions | undefined; log: Log; ready: () => boolean };
+export type AppOptions = { door: Door; aisdk: AisdkOptions; cors: CorsOptions | undefined; log: Log; ready: () => boolean };
 
 /** All doors on one Web-standard handler. */
-export function createApp({ door, cors: origins, log, ready }: AppOptions): Hono {
+export function createApp({ door, aisdk, cors: origins, log, ready }: AppOptions): Hono {
   const { clock } = door.engine;
   const app = new Hono();
   app.use(async (c, next) => {
@@ -30,6 +31,7 @@ export function createApp({ door, cors: origins, log, ready }: AppOptions): Hono
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => (ready() ? c.json({ status: "ready" }) : c.json({ status: "not ready" }, 503)));
   app.route("/agui", aguiRoutes(door));
+  app.route("/api/chat", aisdkRoutes(door, aisdk));
   app.route("/v1", nativeRoutes(door));
   app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));
   app.onError((error, c) => {

@@ -18,7 +18,8 @@ export type Door = {
   streams: Streams;
 };
 
-const STATUS = {
+/** The HTTP status of each code. */
+export const STATUS = {
   invalid: 400,
   unauthorized: 401,
   forbidden: 403,

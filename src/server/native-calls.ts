@@ -46,33 +46,18 @@ export function callRoutes(door: Door): Hono {
     return c.json(await settle(door, principal, call, { results: [decodeResult(await body(door, c), call.id)] }));
   });
 
-  app.post("/:id/approve", async (c) => {
-    const principal = await asker(door, c);
-    const call = await judged(door, principal, c);
-    return c.json(
-      await settle(
-        door,
-        principal,
-        call,
-        { answers: [{ ...call.question, status: "resolved", value: decodeApproval(await body(door, c)) }] },
-        "approved",
-      ),
-    );
-  });
-
-  app.post("/:id/reject", async (c) => {
-    const principal = await asker(door, c);
-    const call = await judged(door, principal, c);
-    return c.json(
-      await settle(
-        door,
-        principal,
-        call,
-        { answers: [{ ...call.question, status: "resolved", value: decodeRejection(await body(door, c)) }] },
-        "rejected",
-      ),
-    );
-  });
+  for (const [verb, status, decodeVerdict] of [
+    ["approve", "approved", decodeApproval],
+    ["reject", "rejected", decodeRejection],
+  ] as const) {
+    app.post(`/:id/${verb}`, async (c) => {
+      const principal = await asker(door, c);
+      const wait = await reached(door, principal, c);
+      if (principal.kind === "executor") throw new AppError("forbidden", "Only a person may approve or reject a call");
+      const answer = { ...questionOf(wait), status: "resolved" as const, value: decodeVerdict(await body(door, c)) };
+      return c.json(await settle(door, principal, wait, { answers: [answer] }, status));
+    });
+  }
 
   app.post("/:id/claim", async (c) => {
     const principal = await asker(door, c);
@@ -128,17 +113,11 @@ function offered(wait: WaitRow): WaitRow {
   return wait;
 }
 
-/** A call somebody may judge, and how its question is named: by the call or by the question itself. */
-async function judged(
-  door: Door,
-  principal: Principal,
-  c: Context,
-): Promise<WaitRow & { question: { callId: string } | { interruptId: string } }> {
-  const wait = await reached(door, principal, c);
-  if (principal.kind === "executor") throw new AppError("forbidden", "Only a person may approve or reject a call");
-  if (wait.kind === "call") return { ...wait, question: { callId: wait.id } };
-  if (wait.callId === undefined) throw unknown(wait.id);
-  return { ...wait, question: { interruptId: wait.id } };
+/** How the question whether a call may be made is named: by the call or by the question itself. */
+function questionOf({ kind, id, callId }: WaitRow): { callId: string } | { interruptId: string } {
+  if (kind === "call") return { callId: id };
+  if (callId === undefined) throw unknown(id);
+  return { interruptId: id };
 }
 
 function unknown(id: string): AppError {

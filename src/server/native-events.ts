@@ -20,7 +20,7 @@ export function eventRoutes(door: Door): Hono {
     const after = last ? decodeOffset(last, "Last-Event-ID") : decodeOffset(c.req.query("after"), "after");
     const until = decodeUntil(c.req.query("until"));
     await threadRow(door.engine, key);
-    return sse(c, (signal) => frames(door, key, { after, until, reader: principal.kind, signal }), door.streams, { open: true });
+    return sse(c, (signal) => eventFrames(door, key, { after, until, reader: principal.kind, signal }), door.streams, { open: true });
   });
   return app;
 }
@@ -28,7 +28,8 @@ export function eventRoutes(door: Door): Hono {
 /** Tells a reader that there is nothing more to wait for, which a connection that was cut off does not. */
 const END = new TextEncoder().encode("event: end\ndata: {}\n\n");
 
-async function* frames(
+/** A thread's log as this reader may see it, in frames. Streams that can end say so. */
+export async function* eventFrames(
   { engine }: Door,
   key: ThreadKey,
   { after, until, reader, signal }: { after: number; until: Until; reader: Reader; signal: AbortSignal },

@@ -1,4 +1,5 @@
 import { AppError } from "../core/error.ts";
+import type { Owner } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -31,7 +32,7 @@ export type CallJson = {
   kind: "call" | "interrupt";
   name: string;
   input: Json;
-  owner?: string;
+  owner?: Owner;
   callId?: string;
   schema?: JsonObject;
   status: string;

@@ -11,10 +11,12 @@ import { watchRoutes } from "./native-watch.ts";
 export type NativeOptions = {
   /** The longest file that may be imported, in bytes. */
   importBytes?: number;
+  /** Where this server's doors are, seen from its root; what `/v1/meta` says. */
+  doors?: Record<string, string>;
 };
 
 /** Our own door, which hides nothing the log says: `/v1`. */
-export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024 }: NativeOptions = {}): Hono {
+export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024, doors = DOORS }: NativeOptions = {}): Hono {
   const app = new Hono();
   app.route("/threads", transferRoutes(door, importBytes));
   app.route("/threads", eventRoutes(door));
@@ -30,11 +32,10 @@ export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024 }: Nat
       name,
       tools: [...tools.values()].map(({ spec, owner }) => ({ ...spec, owner })),
     }));
-    return c.json({ name: "handback", version: door.version, agents, doors: DOORS });
+    return c.json({ name: "handback", version: door.version, agents, doors });
   });
 
   return app;
 }
 
-/** Where this server's doors are, seen from its root. */
 const DOORS = { agui: "/agui", native: "/v1" };

@@ -491,6 +491,85 @@ export function testStore(name: string, open: () => Promise<Opened>): void {
     });
   });
 
+  describe(`${name}: the outbox`, () => {
+    const HOOK = "https://hooks.example.com/a";
+
+    it("keeps one delivery for each external call of a thread with a callback", async (t) => {
+      const store = await fresh(t);
+      await store.append(key("quiet"), { seq: 0 }, [started(1), toolStarted("c0"), offered("c0")], 10);
+      await store.append(key(), { seq: 0 }, [calledBack(HOOK), toolStarted("c1"), offered("c1")], 10);
+      await store.append(key(), { seq: 3 }, [toolStarted("c2"), { ...offered("c2"), owner: "client" } as Event], 11);
+      const pending = { ...key(), id: "c1", url: HOOK, status: "pending", attempts: 0, nextAt: 10, createdAt: 10, log: [] };
+      assert.deepEqual(await store.deliveries({ app: "app", limit: 9 }), { deliveries: [pending] });
+      assert.deepEqual(await store.dueDeliveries(10, 9), [pending]);
+      assert.deepEqual(await store.dueDeliveries(9, 9), []);
+      assert.deepEqual(await store.delivery("app", "c1"), pending);
+      assert.equal(await store.delivery("app", "c0"), undefined);
+      assert.deepEqual(await store.deliveries({ app: "app", user: "bob", limit: 9 }), { deliveries: [] });
+    });
+
+    it("logs attempts, and stops with the call, whatever an attempt still says", async (t) => {
+      const store = await fresh(t);
+      await store.append(key(), { seq: 0 }, [calledBack(HOOK), toolStarted("c1"), offered("c1")], 10);
+      const attempt = { at: 10, ms: 3, status: 500 };
+      await store.saveDelivery("app", "c1", { status: "pending", nextAt: 50, attempt });
+      assert.deepEqual(await store.dueDeliveries(49, 9), []);
+      const [due] = await store.dueDeliveries(50, 9);
+      assert.deepEqual([due?.attempts, due?.log], [1, [attempt]]);
+      await store.append(key(), { seq: 3 }, [returned("c1", 1)], 51);
+      await store.saveDelivery("app", "c1", { status: "pending", nextAt: 60, attempt });
+      const stopped = await store.delivery("app", "c1");
+      assert.deepEqual([stopped?.status, stopped?.nextAt, stopped?.attempts], ["stopped", undefined, 2]);
+    });
+
+    it("stops everything to a receiver that is gone", async (t) => {
+      const store = await fresh(t);
+      const calls = [toolStarted("c1"), offered("c1"), toolStarted("c2"), offered("c2")];
+      await store.append(key(), { seq: 0 }, [calledBack(HOOK), ...calls], 10);
+      await store.saveDelivery("app", "c1", { status: "stopped", attempt: { at: 10, ms: 3, status: 410 }, disable: true });
+      await store.append(key(), { seq: 5 }, [toolStarted("c3"), offered("c3")], 11);
+      const { deliveries } = await store.deliveries({ app: "app", limit: 9 });
+      assert.deepEqual(
+        deliveries.map(({ id, status }) => [id, status]),
+        [
+          ["c2", "stopped"],
+          ["c1", "stopped"],
+        ],
+      );
+    });
+
+    it("remembers a keyed request with its effect, for its owner and for a day", async (t) => {
+      const store = await fresh(t);
+      const alice = { app: "app", user: "alice" };
+      const request = { key: "k", hash: "h", after: 0 };
+      await store.append(key(), { seq: 0 }, [started(1), ended()], 100, request);
+      const kept = { hash: "h", threadId: "t", after: 0, first: 1, seq: 2 };
+      assert.deepEqual(await store.request(alice, "k", 99), kept);
+      assert.equal(await store.request(alice, "k", 100), undefined);
+      assert.equal(await store.request({ app: "app", user: "bob" }, "k", 0), undefined);
+      await assert.rejects(store.append(key(), { seq: 0 }, [started(1)], 101, { ...request, key: "late" }), { code: "conflict" });
+      assert.equal(await store.request(alice, "late", 0), undefined, "what was refused leaves no trace");
+      await assert.rejects(store.append(key("other"), { seq: 0 }, [started(1)], 102, request), { code: "unprocessable" });
+      assert.equal(await store.thread(key("other")), undefined);
+      const tomorrow = 100 + 24 * 3_600_000;
+      await store.append(key("other"), { seq: 0 }, [started(1)], tomorrow, { ...request, hash: "h2" });
+      assert.equal((await store.request(alice, "k", 100))?.hash, "h2");
+      await store.forgetRequests(tomorrow + 1);
+      assert.equal(await store.request(alice, "k", 0), undefined);
+    });
+
+    it("goes with its thread", async (t) => {
+      const store = await fresh(t);
+      const events = [calledBack(HOOK), toolStarted("c1"), offered("c1")];
+      await store.append(key(), { seq: 0 }, events, 1, { key: "k", hash: "h", after: 0 });
+      await store.remove(key());
+      assert.equal(await store.delivery("app", "c1"), undefined);
+      assert.equal(await store.request({ app: "app", user: "alice" }, "k", 0), undefined);
+      await store.append(key(), { seq: 3 }, [started(3), toolStarted("c1"), offered("c1")], 2);
+      assert.equal(await store.delivery("app", "c1"), undefined, "the callback was the old life's");
+    });
+  });
+
   describe(`${name}: deletion`, () => {
     const filled = async (store: Store, k: ThreadKey) => {
       await store.append(k, { seq: 0 }, [message("m1", "secret"), toolStarted("c1"), offered("c1", { expiresAt: 5 })], 1);
@@ -676,6 +755,10 @@ function started(epoch: number, runId = `r${epoch}`): Event {
 
 function message(id: string, content: string): Event {
   return { ...started(1, `r-${id}`), messages: [{ id, content }] } as Event;
+}
+
+function calledBack(callbackUrl: string): Event {
+  return { ...started(1), options: { toolExecution: { mode: "outside", outsideConfig: { callbackUrl } } } } as Event;
 }
 
 function ended(outcome: Outcome = { type: "done" }): Event {

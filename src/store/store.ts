@@ -47,6 +47,26 @@ export type WaitRow = ThreadKey & {
 /** A standing permission to run a tool without asking. Without `threadId` it holds for all of the user's threads. */
 export type Grant = { id: string; app: string; user: string; tool: string; threadId?: string; createdAt: number; by: string };
 
+/** What a request with a key led to. Its sender follows behind `after`; its own events are `first` to `seq`. */
+export type RequestRow = { hash: string; threadId: string; after: number; first: number; seq: number };
+
+/** An external call on its way to a receiver. `accepted` waits for a heartbeat until `nextAt`; `stopped` was refused or settled first. */
+export type Delivery = ThreadKey & {
+  id: string;
+  url: string;
+  status: "pending" | "accepted" | "delivered" | "failed" | "stopped";
+  attempts: number;
+  nextAt?: number;
+  createdAt: number;
+  /** The last attempts, oldest first. */
+  log: Attempt[];
+};
+
+/** One delivery as it went: the receiver's HTTP status, or why there is none. */
+export type Attempt = { at: number; ms: number; status?: number; error?: string };
+
+export type DeliveryQuery = { app: string; user?: string; threadId?: string; status?: string; limit: number; before?: string };
+
 export type ThreadQuery = { app: string; user?: string; search?: string; status?: ThreadStatus; limit: number; before?: string };
 export type WaitQuery = {
   app: string;
@@ -67,8 +87,18 @@ export interface Store {
   /**
    * Writes `events` behind the log and their `rows` in one transaction, and returns the seq of the first.
    * It resolves when they are on disk. Throws `conflict`, having written nothing, when `expect` no longer holds.
+   * A `request` is remembered with them; throws `unprocessable` when its key was used in the last 24 hours.
    */
-  append(key: ThreadKey, expect: Expect, events: readonly Event[], at: number): Promise<number>;
+  append(
+    key: ThreadKey,
+    expect: Expect,
+    events: readonly Event[],
+    at: number,
+    request?: { key: string; hash: string; after: number },
+  ): Promise<number>;
+
+  /** What the request with this key led to, if it came behind `since`. */
+  request(owner: { app: string; user: string }, key: string, since: number): Promise<RequestRow | undefined>;
 
   /** Events behind `after`, oldest first, at most `limit`. `deltas: false` leaves out what `isDelta` names. An unknown thread reads as empty. */
   read(key: ThreadKey, query: { after: number; limit?: number; deltas?: boolean }): Promise<StoredEvent[]>;
@@ -98,6 +128,21 @@ export interface Store {
   /** Sets the lease of a claim; false when that claim is no longer the last one or the call is settled. */
   lease(app: string, id: string, claim: number, until: number): Promise<boolean>;
 
+  delivery(app: string, id: string): Promise<Delivery | undefined>;
+  /** Newest first. `next` is the `before` of the page that follows. */
+  deliveries(query: DeliveryQuery): Promise<{ deliveries: Delivery[]; next?: string }>;
+  /** Deliveries whose time has come, most overdue first. */
+  dueDeliveries(now: number, limit: number): Promise<Delivery[]>;
+  /**
+   * Writes what came of an attempt, or without one that there shall be another. An attempt never brings back a delivery that was
+   * stopped meanwhile. `disable` stops all deliveries of the thread to this URL, also future ones.
+   */
+  saveDelivery(
+    app: string,
+    id: string,
+    change: { status: Delivery["status"]; nextAt?: number; attempt?: Attempt; disable?: boolean },
+  ): Promise<void>;
+
   snapshot(key: ThreadKey): Promise<{ seq: number; version: number; data: string } | undefined>;
   saveSnapshot(key: ThreadKey, snapshot: { seq: number; version: number; data: string }): Promise<void>;
 
@@ -114,6 +159,8 @@ export interface Store {
    * so that a later life of the same id continues behind the old offsets. False when there is none.
    */
   remove(key: ThreadKey): Promise<boolean>;
+  /** Forgets requests that came before `before`. */
+  forgetRequests(before: number): Promise<void>;
   /** Deletes up to `limit` threads that are idle and were last touched before `before`; returns their keys. */
   retire(before: number, limit: number): Promise<ThreadKey[]>;
 

@@ -25,6 +25,7 @@ export function plannedAgent(trace: string): Agent {
     };
   return chatAgent({
     model: scriptedBy(perform, { keep: 0 }),
+    maxSteps: 10_000, // attempts that a kill cut off count too
     tools: [
       tool({ name: "look", description: "Outside", input }),
       tool({ name: "rush", description: "Outside, soon", input, timeout: RUSH_MS }),
@@ -47,13 +48,12 @@ async function* perform({ history }: ModelRequest): AsyncGenerator<ModelEvent> {
   const id = "text";
   yield { type: "text.started", id };
   for (let i = 0; i < words; i += 1) {
-    await sleep(Math.random() * 3);
+    if (Math.random() < 0.5) await sleep(1);
     yield { type: "text.delta", id, delta: `w${i} ` };
   }
   if (!wanted) yield { type: "text.delta", id, delta: JSON.stringify(heard(done)) };
   yield { type: "text.ended", id };
   for (const [i, name] of (wanted ?? []).entries()) {
-    await sleep(Math.random() * 2);
     yield* calls(name, { n: done.length * 10 + i }, { chunks: 2 });
   }
 }

@@ -4,15 +4,21 @@ import { encode } from "../../src/protocol/agui/encode.ts";
 import type { Trace } from "./agent.ts";
 import { checkLog } from "./check-log.ts";
 import type { Act, History, Stream, View } from "./history.ts";
+import type { Uptime } from "./lives.ts";
 
 /** What clients did and saw, what the log says in the end, and what the server's tools did. */
-export type Evidence = { history: History; logs: ReadonlyMap<string, readonly StoredEvent[]>; trace: readonly Trace[] };
+export type Evidence = {
+  history: History;
+  logs: ReadonlyMap<string, readonly StoredEvent[]>;
+  trace: readonly Trace[];
+  uptimes: readonly Uptime[];
+};
 
 /** Everything that contradicts what Handback promises. */
-export function check({ history, logs, trace }: Evidence): string[] {
+export function check({ history, logs, trace, uptimes }: Evidence): string[] {
   const problems: string[] = [];
   for (const [threadId, log] of logs) {
-    for (const problem of [...checkLog(log), ...checkTrace(log, trace)]) problems.push(`${threadId}: ${problem}`);
+    for (const problem of [...checkLog(log, uptimes), ...checkTrace(log, trace)]) problems.push(`${threadId}: ${problem}`);
   }
   const of = (threadId: string) => logs.get(threadId) ?? [];
   for (const view of history.views) for (const problem of checkView(view, of(view.threadId))) problems.push(`${view.threadId}: ${problem}`);

@@ -9,7 +9,7 @@ export async function follow(world: World, view: View, told: (event: StoredEvent
   while (!signal.aborted) {
     const after = view.seqs.at(-1) ?? view.after;
     try {
-      const response = await fetch(`${await world.lives.url()}/v1/threads/${view.threadId}/events?after=${after}`, { signal });
+      const response = await fetch(`${await world.url()}/v1/threads/${view.threadId}/events?after=${after}`, { signal });
       if (response.status === 404)
         await pause(20); // not written yet
       else if (response.status === 503) await pause(2);

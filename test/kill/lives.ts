@@ -1,5 +1,6 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import type { Orders } from "./server.ts";
 
 /** One server process after the other on the same data. The next one is always loaded and waiting, since loading takes longest. */
@@ -10,8 +11,12 @@ export type Lives = {
   url(): Promise<string>;
   /** What no life should have said, and lives that ended otherwise than by SIGKILL or when told to. */
   complaints: string[];
+  /** When each was up. */
+  uptimes: Uptime[];
   close(): void;
 };
+
+export type Uptime = { from: number; to: number };
 
 export type Life = {
   up: Promise<string>;
@@ -22,32 +27,39 @@ export type Life = {
 };
 
 export function lives({ spares }: { spares: number }): Lives {
+  const server = compiled();
   const complaints: string[] = [];
+  const uptimes: Uptime[] = [];
   const waiting: ChildProcess[] = [];
   const alive = new Set<ChildProcess>();
   let current = Promise.withResolvers<string>();
   let closed = false;
   const prepare = () => {
-    while (waiting.length < spares && !closed) waiting.push(spawnServer(alive));
+    while (waiting.length < spares && !closed) waiting.push(spawnServer(server, alive));
   };
   prepare();
   return {
     complaints,
+    uptimes,
     url: () => current.promise,
     start(orders) {
-      const child = waiting.shift() ?? spawnServer(alive);
+      const child = waiting.shift() ?? spawnServer(server, alive);
       prepare();
       let told = false;
-      let announced = false;
+      let uptime: Uptime | undefined;
       child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
       const over = once(child, "exit").then(([code, signal]) => {
-        if (announced) current = Promise.withResolvers<string>(); // who waits for an address goes on waiting
+        if (uptime) {
+          uptime.to = Date.now();
+          current = Promise.withResolvers<string>(); // of lives that never came up nobody has heard
+        }
         if (signal !== "SIGKILL" && !told) complaints.push(`A server ended by itself: code ${code}, signal ${signal}`);
       });
       const up = once(child, "message").then(([message]) => {
         const { url } = message as { url: string };
         if (child.exitCode === null && child.signalCode === null) {
-          announced = true;
+          uptime = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+          uptimes.push(uptime);
           current.resolve(url);
         }
         return url;
@@ -70,8 +82,16 @@ export function lives({ spares }: { spares: number }): Lives {
   };
 }
 
-function spawnServer(alive: Set<ChildProcess>): ChildProcess {
-  const child = fork(`${import.meta.dirname}/server.ts`, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+function spawnServer(server: string, alive: Set<ChildProcess>): ChildProcess {
+  const child = fork(server, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
   alive.add(child);
   return child.once("exit", () => alive.delete(child));
+}
+
+/** The server as JavaScript: taking the types out takes longer than everything else in a start, and twice, for the writer too. */
+function compiled(): string {
+  const root = join(import.meta.dirname, "../..");
+  const out = join(root, "node_modules/.cache/handback-kill");
+  execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", import.meta.dirname, "--outDir", out]);
+  return join(out, "test/kill/server.js");
 }

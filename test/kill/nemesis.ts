@@ -23,7 +23,7 @@ const SIGHTS = [
 ] as const satisfies Sight[];
 
 /** Longest it waits for the moment it has chosen. */
-const PATIENCE_MS = 400;
+const PATIENCE_MS = 300;
 
 /** Starts servers on the same data and kills each, `kills` times. Returns how often it struck in which way. */
 export function nemesis(lives: Lives, data: string, chance: Random, kills: number): Nemesis {
@@ -32,16 +32,17 @@ export function nemesis(lives: Lives, data: string, chance: Random, kills: numbe
 
   const strike = async () => {
     const { how, point, sight, inStart, after } = someWay(chance);
-    tally[how] = (tally[how] ?? 0) + 1;
     const life = lives.start({ data, ...(point && { point }) });
-    const late = Promise.race([inStart ? pause(after) : life.up.then(() => pause(after)), life.over]);
+    const late = inStart ? pause(after) : life.up.then(() => pause(after));
     const seen = new Promise<void>((resolve) => {
-      if (sight) awaited = { sight, left: chance.between(0, 3), strike: resolve };
+      if (sight) awaited = { sight, left: chance.between(0, 6), strike: resolve };
     });
-    await Promise.race([late, seen]);
+    const hit = await Promise.race([late.then(() => !point && !sight), seen.then(() => true), life.over.then(() => true)]);
     awaited = undefined;
     life.kill();
     await life.over;
+    const name = hit ? how : "at any time";
+    tally[name] = (tally[name] ?? 0) + 1;
   };
   return {
     saw(what) {
@@ -68,5 +69,5 @@ function someWay(chance: Random): Way {
   }
   const on = chance.chance(0.2) ? "snapshot" : chance.pick(SIGHTS);
   const when = chance.pick(["before", "during", "after"] as const);
-  return { how: `${when} writing ${on}`, point: { on, when, skip: chance.between(0, 2) }, after: PATIENCE_MS };
+  return { how: `${when} writing ${on}`, point: { on, when, skip: chance.between(0, 5) }, after: PATIENCE_MS };
 }

@@ -12,5 +12,5 @@ export type Plan = { words: number; steps: ToolName[][] };
 
 export function somePlan(chance: Random): Plan {
   const steps = Array.from({ length: chance.between(0, 4) }, () => Array.from({ length: chance.between(1, 3) }, () => chance.pick(TOOLS)));
-  return { words: chance.chance(0.2) ? chance.between(30, 80) : chance.between(1, 10), steps };
+  return { words: chance.chance(0.2) ? chance.between(30, 80) : chance.between(1, 8), steps };
 }

@@ -7,7 +7,7 @@ export async function send(world: World, wish: Wish): Promise<number> {
   const label = `run-${crypto.randomUUID()}`; // the same for every attempt
   for (;;) {
     try {
-      const url = await world.lives.url();
+      const url = await world.url();
       const status = await (wish.door === "agui" ? sendAgui(world, url, wish, label) : sendNative(url, wish, label));
       if (status !== 503 && status !== undefined) {
         world.history.acts.push({ ...wish, status } satisfies Act);

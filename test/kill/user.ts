@@ -29,7 +29,6 @@ export async function user(
   };
   start(follow(world, view, told, closing.signal));
   start(passer(world, view, chance, closing.signal));
-  start(passer(world, view, chance, closing.signal));
   const until = async (holds: () => boolean, timeUp: Promise<unknown> = never) => {
     let late = false;
     void timeUp.then(() => {

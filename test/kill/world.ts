@@ -1,10 +1,10 @@
 import type { Event } from "../../src/core/event.ts";
 import type { History } from "./history.ts";
-import type { Lives } from "./lives.ts";
 
-/** What the clients of a test share: the server they talk to, what they have seen of it, and who wants to know. */
+/** What the clients of a test share: where the server is, what they have seen of it, and who wants to know. */
 export type World = {
-  lives: Lives;
+  /** Waits while no server is up. */
+  url(): Promise<string>;
   history: History;
   /** A follower saw an event of this type, or a client got a 2xx. */
   saw(what: Event["type"] | "2xx"): void;

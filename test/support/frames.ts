@@ -18,9 +18,9 @@ function toFrame(block: string): Frame | undefined {
   return { ...(JSON.parse(data) as Frame), ...(id !== undefined && { id }) };
 }
 
-/** The order of a stream, as the seeds print it. */
-export function types(frames: readonly Frame[]): string[] {
-  return frames.map(({ type }) => type);
+/** The order of a stream, as the seeds print it: how many deltas a text came in is a matter of timing. */
+export function types(frames: readonly { type: string }[]): string[] {
+  return frames.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1] || !/(CONTENT|ARGS|[.]delta)$/.test(type));
 }
 
 /** What an assistant said over a stream. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, mock } from "node:test";
 import { type BaseEvent, HttpAgent, type HttpAgentConfig, type RunAgentParameters } from "@ag-ui/client";
+import { types } from "./frames.ts";
 import type { Served } from "./serve.ts";
 
 /** What the official client made of one request. */
@@ -33,12 +34,11 @@ export async function runAgent(agent: HttpAgent, parameters: RunAgentParameters 
   await agent.runAgent(parameters, {
     onEvent({ event }) {
       judged.events.push(event as Heard);
-      judged.types.push(event.type);
     },
     onRunFinishedEvent(finished) {
       judged.outcome = finished.outcome;
       if (finished.outcome === "success") judged.pendingToolCallIds = finished.pendingToolCallIds;
     },
   });
-  return judged;
+  return { ...judged, types: types(judged.events) };
 }

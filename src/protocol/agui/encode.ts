@@ -18,9 +18,16 @@ export function encode(threadId: string, event: StoredEvent, peer: Peer): Frame[
 
 /**
  * An event that a client's own request caused, for that client. What it sent and shows itself it need not hear;
- * a client that brought nothing but results shows nothing, so it hears them. `echo` overrides.
+ * a client that brought nothing but results shows nothing, so it hears them. `echo` overrides. `missed` are settlements from
+ * before the run, of calls that the client shows open.
  */
-export function prelude(threadId: string, event: StoredEvent, shown: Shown, peer: Peer, echo?: boolean): Frame[] {
+export function prelude(
+  threadId: string,
+  event: StoredEvent,
+  { shown, missed, echo }: { shown: Shown; missed: readonly StoredEvent[]; echo?: boolean },
+  peer: Peer,
+): Frame[] {
+  if (event.type === "run.started") return [event, ...missed].flatMap((fact) => encode(threadId, fact, peer));
   const own = event.type === "tool.returned" && shown.results.has(event.callId);
   const silent = own && (echo === undefined ? shown.calls.has(event.callId) : !echo);
   return silent ? [] : encode(threadId, event, peer);

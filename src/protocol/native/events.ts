@@ -101,8 +101,11 @@ const speechDelta = { messageId: text, delta: text };
 const speechEnded = { messageId: text, text, provider: maybe(object) };
 const call = { callId: text, name: text, messageId: text, stepId: text, owner };
 
-/** Every event there is; the type checker sees to it that none is missing. */
-const EVENTS: { [T in Event["type"]]: z.ZodType<Event & { type: T }> } = {
+/** An event's schema: it gives that event, and knows all its fields. */
+type SchemaOf<E extends Event> = z.ZodType<E> & { shape: Record<keyof E, z.ZodType> };
+
+/** Every event there is; the type checker sees to it that none is missing, and no field of one. */
+const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
   "run.started": z.object({
     type: z.literal("run.started"),
     runId: text,

@@ -13,6 +13,7 @@ export type Head = {
   title: string | null;
   metadata: string;
   agent: string | null;
+  callback: string | null;
   createdAt: number;
 };
 
@@ -39,6 +40,9 @@ export function applyRow(sql: Statements, head: Head, row: Row, event: Origin): 
     case "message":
       sql.run("INSERT OR REPLACE INTO message VALUES (?, ?, ?)", head.id, row.id, seq);
       return;
+    case "callback":
+      head.callback = row.url;
+      return;
     case "named":
       if (row.title !== undefined && !(row.ifUnnamed && head.title !== null)) head.title = row.title;
       if (row.metadata) head.metadata = JSON.stringify(row.metadata);
@@ -59,6 +63,7 @@ export function applyRow(sql: Statements, head: Head, row: Row, event: Origin): 
     case "closed":
       if (owned(sql, head, app, row.id)?.status === "pending") head.pending -= 1;
       sql.run(`UPDATE wait SET status = ?, settled_seq = ?, settled_at = ? ${OF_THREAD}`, row.status, seq, at, app, row.id, head.id);
+      sql.run(SETTLED, app, row.id);
       return;
     default:
       row satisfies never;
@@ -74,6 +79,10 @@ const OPEN = `INSERT INTO wait (app, wait_id, thread, user, kind, name, owner, c
   input = excluded.input, schema = excluded.schema, ordinal = excluded.ordinal, status = 'pending', created_at = excluded.created_at,
   expires_at = excluded.expires_at, opened_seq = excluded.opened_seq, settled_seq = NULL, settled_at = NULL,
   claim = NULL, claim_by = NULL, claim_until = NULL`;
+const DELIVER = `INSERT INTO delivery (app, call_id, thread, user, url, status, attempts, next_at, created_at, log)
+  VALUES (?, ?, ?, ?, ?, 'pending', 0, ?, ?, '[]') ON CONFLICT (app, call_id) DO NOTHING`;
+const SETTLED =
+  "UPDATE delivery SET status = 'stopped', next_at = NULL WHERE app = ? AND call_id = ? AND status IN ('pending', 'accepted')";
 const CLAIM = "UPDATE wait SET claim";
 const OF_THREAD = "WHERE app = ? AND wait_id = ? AND thread = ?";
 
@@ -85,6 +94,7 @@ function open(sql: Statements, head: Head, id: string, wait: OpenWait, { app, us
     wait.kind === "interrupt" ? [wait.callId ?? null, wait.schema ? JSON.stringify(wait.schema) : null] : [null, null];
   const said = JSON.stringify(input ?? null);
   sql.run(OPEN, app, id, head.id, user, kind, name, owner, callId, said, schema, ordinal, at, expiresAt, seq);
+  if (head.callback !== null && owner === "external") sql.run(DELIVER, app, id, head.id, user, head.callback, at, at);
 }
 
 /** The wait with this id, if it is this thread's. Another thread's is refused: the outside names a call without its thread. */

@@ -4,6 +4,7 @@ import type { ThreadKey } from "../../core/ids.ts";
 import { rows } from "../../core/rows.ts";
 import type { Expect } from "../store.ts";
 import { applyRow, type Head } from "./apply-row.ts";
+import { keepRequest, saveDelivery } from "./outbox.ts";
 import type { Statements } from "./statements.ts";
 import type { Write } from "./write.ts";
 
@@ -34,6 +35,10 @@ export function apply(sql: Statements, write: Write): unknown {
       const { id, mediaType, data } = write.blob;
       return sql.run("INSERT OR IGNORE INTO blob VALUES (NULL, ?, ?, ?, ?, ?, ?)", app, user, threadId, id, mediaType, data).changes > 0;
     }
+    case "saveDelivery":
+      return saveDelivery(sql, write);
+    case "forgetRequests":
+      return sql.run("DELETE FROM request WHERE at < ?", write.before).changes;
     case "remove":
       return remove(sql, write.key);
     case "retire":
@@ -54,15 +59,15 @@ const RETIRE = `SELECT app, user, thread_id AS threadId FROM thread
 const SAVE_SNAPSHOT = `INSERT OR REPLACE INTO snapshot SELECT id, ?, ?, ? FROM thread
   WHERE app = ? AND user = ? AND thread_id = ? AND deleted = 0 AND origin_seq < ? AND next_seq > ?`;
 
-const HEAD = `SELECT id, next_seq AS next, epoch, status, pending, title, metadata, agent, created_at AS createdAt, deleted
+const HEAD = `SELECT id, next_seq AS next, epoch, status, pending, title, metadata, agent, callback, created_at AS createdAt, deleted
   FROM thread WHERE app = ? AND user = ? AND thread_id = ?`;
 const NEW_THREAD = `INSERT INTO thread (app, user, thread_id, next_seq, epoch, status, pending, metadata,
   created_at, updated_at, deleted, origin_seq, origin_epoch) VALUES (?, ?, ?, 1, 0, 'idle', 0, '{}', ?, ?, 0, 0, 0)`;
 const SAVE_HEAD = `UPDATE thread SET next_seq = ?, epoch = ?, status = ?, pending = ?, title = ?, metadata = ?, agent = ?,
-  created_at = ?, updated_at = ?, deleted = 0 WHERE id = ?`;
+  callback = ?, created_at = ?, updated_at = ?, deleted = 0 WHERE id = ?`;
 const ADD_EVENT = "INSERT INTO event (thread, seq, at, v, delta, data) VALUES (?, ?, ?, ?, ?, ?)";
 
-function append(sql: Statements, { key, expect, at, data, deltas }: Extract<Write, { type: "append" }>): number {
+function append(sql: Statements, { key, expect, at, data, deltas, request }: Extract<Write, { type: "append" }>): number {
   const { app, user, threadId } = key;
   const found = sql.get<Head & { deleted: number }>(HEAD, app, user, threadId);
   check(key, expect, found);
@@ -83,10 +88,11 @@ function append(sql: Statements, { key, expect, at, data, deltas }: Extract<Writ
   // Deltas alone leave the indexed columns as they are, which is what makes speech cheap.
   if (spoken && found && !found.deleted) sql.run("UPDATE thread SET next_seq = ? WHERE id = ?", head.next, head.id);
   else saveHead(sql, head, at);
+  if (request) keepRequest(sql, { ...request, app, user, thread: head.id, first, seq: head.next - 1, at });
   return first;
 }
 
-const EMPTY = { next: 1, epoch: 0, status: "idle", pending: 0, title: null, metadata: "{}", agent: null } as const;
+const EMPTY = { next: 1, epoch: 0, status: "idle", pending: 0, title: null, metadata: "{}", agent: null, callback: null } as const;
 
 function check({ threadId }: ThreadKey, expect: Expect, head: (Head & { deleted: number }) | undefined): void {
   if ("seq" in expect) {
@@ -97,12 +103,16 @@ function check({ threadId }: ThreadKey, expect: Expect, head: (Head & { deleted:
   }
 }
 
-function saveHead(sql: Statements, { id, next, epoch, status, pending, title, metadata, agent, createdAt }: Head, at: number): void {
-  sql.run(SAVE_HEAD, next, epoch, status, pending, title, metadata, agent, createdAt, at, id);
+function saveHead(
+  sql: Statements,
+  { id, next, epoch, status, pending, title, metadata, agent, callback, createdAt }: Head,
+  at: number,
+): void {
+  sql.run(SAVE_HEAD, next, epoch, status, pending, title, metadata, agent, callback, createdAt, at, id);
 }
 
 const BURY = `UPDATE thread SET deleted = 1, epoch = epoch + 1, origin_seq = next_seq - 1, origin_epoch = epoch + 1,
-  status = 'idle', pending = 0, title = NULL, metadata = '{}', agent = NULL
+  status = 'idle', pending = 0, title = NULL, metadata = '{}', agent = NULL, callback = NULL
   WHERE app = ? AND user = ? AND thread_id = ? AND deleted = 0 RETURNING id`;
 
 function remove(sql: Statements, { app, user, threadId }: ThreadKey): boolean {
@@ -110,6 +120,7 @@ function remove(sql: Statements, { app, user, threadId }: ThreadKey): boolean {
   sql.run("DELETE FROM grants WHERE app = ? AND user = ? AND thread_id = ?", app, user, threadId);
   const thread = sql.get<{ id: number }>(BURY, app, user, threadId);
   if (!thread) return false;
-  for (const table of ["event", "run", "message", "wait", "snapshot"]) sql.run(`DELETE FROM ${table} WHERE thread = ?`, thread.id);
+  for (const table of ["event", "run", "message", "wait", "delivery", "request", "snapshot"])
+    sql.run(`DELETE FROM ${table} WHERE thread = ?`, thread.id);
   return true;
 }

@@ -48,11 +48,11 @@ export function listings(db: DatabaseSync, sql: Statements): Pick<Store, "thread
 }
 
 /** A row under the names of the contract, with `null` for what is absent, and its place in the listing. */
-type Cells = Record<string, string | number | null> & { place: number };
+export type Cells = Record<string, string | number | null> & { place: number };
 
 const THREADS = `SELECT app, user, thread_id AS threadId, next_seq - 1 AS seq, epoch, status, title, metadata, agent, pending,
   created_at AS createdAt, updated_at AS updatedAt, id AS place FROM thread`;
-const THREAD_ID = "SELECT id FROM thread WHERE app = ? AND user = ? AND thread_id = ?";
+export const THREAD_ID = "SELECT id FROM thread WHERE app = ? AND user = ? AND thread_id = ?";
 const WAITS = `SELECT thread.app, thread.user, thread.thread_id AS threadId, wait_id AS id, kind, name, owner, call_id AS callId, input,
   schema, ordinal, wait.status, wait.created_at AS createdAt, expires_at AS expiresAt, settled_at AS settledAt,
   claim, claim_by AS claimBy, claim_until AS claimUntil, wait.id AS place FROM wait JOIN thread ON thread.id = wait.thread`;
@@ -60,7 +60,7 @@ const WAITS = `SELECT thread.app, thread.user, thread.thread_id AS threadId, wai
 type Conditions = { text: string; values: SQLInputValue[]; and(condition: string, ...values: SQLInputValue[]): void };
 
 /** A WHERE clause of those conditions that have a value. */
-function conditions(first: string, ...more: [string, SQLInputValue | undefined][]): Conditions {
+export function conditions(first: string, ...more: [string, SQLInputValue | undefined][]): Conditions {
   const where: Conditions = {
     text: `WHERE ${first}`,
     values: [],
@@ -88,18 +88,18 @@ function toWait(row: Cells): WaitRow {
   } as unknown as WaitRow;
 }
 
-function present(row: Cells): Record<string, string | number | undefined> {
+export function present(row: Cells): Record<string, string | number | undefined> {
   return Object.fromEntries(Object.entries(row).filter((cell): cell is [string, string | number] => cell[1] !== null));
 }
 
 /** The cursor of the page that follows, if there is one: the sort key and the row of this page's last entry. */
-function nextOf(rows: Cells[], limit: number, key: string): { next?: string } {
+export function nextOf(rows: Cells[], limit: number, key: string): { next?: string } {
   const last = rows[limit - 1];
   if (rows.length <= limit || !last) return {};
   return { next: Buffer.from(JSON.stringify([last[key], last.place])).toString("base64url") };
 }
 
-function placeOf(cursor: string, field: string): [number, number] {
+export function placeOf(cursor: string, field: string): [number, number] {
   try {
     const [key, place] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
     if (typeof key === "number" && typeof place === "number") return [key, place];

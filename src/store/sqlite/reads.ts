@@ -6,9 +6,21 @@ import { upcast } from "../../core/upcast.ts";
 import type { Grant, Store } from "../store.ts";
 import { toStoreError } from "./error.ts";
 import { listings } from "./listings.ts";
+import { outbox } from "./outbox.ts";
 import { type Statements, statements } from "./statements.ts";
 
-type Read = Pick<Store, "read" | "known" | "taken" | "origin" | "snapshot" | "grants" | "blob" | keyof ReturnType<typeof listings>>;
+type Read = Pick<
+  Store,
+  | "read"
+  | "known"
+  | "taken"
+  | "origin"
+  | "snapshot"
+  | "grants"
+  | "blob"
+  | keyof ReturnType<typeof listings>
+  | keyof ReturnType<typeof outbox>
+>;
 
 /** The reading half of a store. It sees what is committed, and nothing it returns is shared with anyone. */
 export function reads(db: DatabaseSync): Read {
@@ -16,6 +28,7 @@ export function reads(db: DatabaseSync): Read {
   const idOf = ({ app, user, threadId }: ThreadKey) => sql.get<{ id: number }>(THREAD_ID, app, user, threadId)?.id;
   return {
     ...listings(db, sql),
+    ...outbox(sql),
     async read(key, { after, limit = -1, deltas = true }) {
       const id = idOf(key);
       return id === undefined ? [] : sql.all<EventRow>(deltas ? READ : READ_WHOLE, id, after, limit).map(toEvent);

@@ -51,7 +51,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE thread (
     id INTEGER PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, thread_id TEXT NOT NULL,
     next_seq INTEGER NOT NULL, epoch INTEGER NOT NULL, status TEXT NOT NULL, pending INTEGER NOT NULL,
-    title TEXT, metadata TEXT NOT NULL, agent TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+    title TEXT, metadata TEXT NOT NULL, agent TEXT, callback TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
     -- A tombstone is a row with deleted = 1. Where this life of the thread began (0, 0 in its first):
     deleted INTEGER NOT NULL, origin_seq INTEGER NOT NULL, origin_epoch INTEGER NOT NULL,
     UNIQUE (app, user, thread_id)
@@ -90,6 +90,25 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX wait_pending ON wait (app, created_at) WHERE status = 'pending';
   CREATE INDEX wait_pending_of_user ON wait (app, user, created_at) WHERE status = 'pending';
   CREATE INDEX wait_due ON wait (expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
+
+  -- The outbox: one row for each external call of a thread with a callback. Its log holds the last attempts.
+  CREATE TABLE delivery (
+    id INTEGER PRIMARY KEY, app TEXT NOT NULL, call_id TEXT NOT NULL, thread INTEGER NOT NULL, user TEXT NOT NULL,
+    url TEXT NOT NULL, status TEXT NOT NULL, attempts INTEGER NOT NULL, next_at INTEGER, created_at INTEGER NOT NULL, log TEXT NOT NULL,
+    UNIQUE (app, call_id)
+  );
+  CREATE INDEX delivery_thread ON delivery (thread);
+  CREATE INDEX delivery_recent ON delivery (app, created_at);
+  CREATE INDEX delivery_due ON delivery (next_at) WHERE status IN ('pending', 'accepted');
+
+  -- Requests that came with a key of their own: what they led to is in the thread's log.
+  CREATE TABLE request (
+    app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, hash TEXT NOT NULL, thread INTEGER NOT NULL,
+    after INTEGER NOT NULL, first INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (app, user, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX request_thread ON request (thread);
+  CREATE INDEX request_old ON request (at);
 
   CREATE TABLE snapshot (thread INTEGER PRIMARY KEY, seq INTEGER NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL);
 

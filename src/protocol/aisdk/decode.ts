@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { AppError } from "../../core/error.ts";
+import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
+import { ID_PATTERN } from "../../core/ids.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { parse } from "../parse.ts";
+import { toContent } from "./parts.ts";
+
+/** A message of a request; its files are still inside it. */
+export type Said = { id: string; content: string | (Part | { type: "file"; mediaType: string; data: Uint8Array; name?: string })[] };
+
+/** One message of the list a client sent. Of what an assistant said we read only what became of its calls. */
+export type Listed = ({ role: "user" } & Said) | { role: "assistant"; id: string; steps: number; held: number; calls: ShownCall[] };
+
+/** A call as a client shows it. */
+export type ShownCall = {
+  callId: string;
+  name: string;
+  state: string;
+  /** It has a result or an error that is not preliminary. */
+  settled: boolean;
+  output: Json;
+  error?: string;
+  approval?: { id: string; approved: boolean; reason?: string };
+};
+
+/** What a client shows of one assistant message. */
+export type Shown = { steps: number; held: number; calls: ReadonlyMap<string, ShownCall> };
+
+export const NOTHING_SHOWN: Shown = { steps: 0, held: 0, calls: new Map() };
+
+/** A request, as far as this server acts on it. */
+export type AisdkRequest = {
+  threadId: string;
+  agent?: string;
+  trigger: "submit" | "regenerate";
+  messageId?: string;
+  messages: Listed[];
+  /** Results in seed 001's plan C, a user message of nothing else. */
+  results: ShownCall[];
+  /** Answers to questions that are not about a call. */
+  answers: { interruptId: string; value: Json }[];
+  tools?: ToolSpec[];
+  options: RunOptions;
+};
+
+const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
+const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const json = z.json() as unknown as z.ZodType<Json>;
+const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+
+const part = z.looseObject({ type: z.string() }) as unknown as z.ZodType<JsonObject & { type: string }>;
+const message = z.looseObject({
+  id: maybe(id),
+  role: z.enum(["user", "assistant", "system"]),
+  parts: maybe(z.array(part)),
+  content: maybe(z.union([z.string(), z.array(part)])),
+  metadata: maybe(json),
+});
+const tool = z.looseObject({ description: maybe(z.string()), parameters: maybe(object), inputSchema: maybe(object) });
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool's name has 1 to 64 letters, digits, _ or -");
+
+/** The bodies of `DefaultChatTransport` and `AssistantChatTransport`. Unknown fields pass by: clients may be newer. */
+const chatBody = z.looseObject({
+  id,
+  agent: maybe(z.string()),
+  messages: maybe(z.array(message)),
+  message: maybe(message),
+  trigger: maybe(z.enum(["submit-message", "regenerate-message"])),
+  messageId: maybe(z.string()),
+  tools: maybe(z.union([z.record(toolName, tool), z.array(tool.extend({ name: toolName }))])),
+  system: maybe(z.string()),
+  config: maybe(z.looseObject({ modelName: maybe(z.string()) })),
+  metadata: maybe(object),
+  answers: maybe(z.array(z.looseObject({ interruptId: id, value: json }))),
+});
+
+type Message = z.infer<typeof message>;
+
+/** Whether this is seed 004's body: plain messages, no thread. */
+export function isStateless(body: unknown): boolean {
+  if (!isObject(body) || "id" in body || !Array.isArray(body["messages"])) return false;
+  return body["messages"].every((item) => isObject(item) && "content" in item && !("parts" in item));
+}
+
+/** Reads a request. `mint` names what the client left nameless. */
+export function decode(body: unknown, mint: (prefix: string) => string): AisdkRequest {
+  const { id: threadId, agent, messageId, tools, system, config, metadata, answers, ...input } = parse(chatBody, body);
+  const list = input.messages ?? (input.message ? [input.message] : []);
+  const messages: Listed[] = [];
+  const results: ShownCall[] = [];
+  for (const [i, item] of list.entries()) {
+    const field = input.messages ? `messages.${i}` : "message";
+    const handedBack = planC(item);
+    if (handedBack) results.push(...handedBack);
+    else if (item.role === "assistant") messages.push(toAssistant(item, mint));
+    else if (item.role === "user") messages.push({ role: "user", id: item.id ?? mint("msg"), content: toContent(partsOf(item), field) });
+    // What a system message says is the developer's to configure, not the client's to tell.
+  }
+  if (messages.length + results.length + (answers?.length ?? 0) === 0) {
+    throw new AppError("invalid", "messages: send at least one message", { field: "messages" });
+  }
+  const options: RunOptions = {
+    ...(config?.modelName !== undefined && { model: config.modelName }),
+    ...(system && { context: [{ description: "Instructions of the page", value: system }] }),
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+  };
+  return {
+    threadId,
+    ...(agent !== undefined && { agent }),
+    trigger: input.trigger === "regenerate-message" ? "regenerate" : "submit",
+    ...(messageId !== undefined && { messageId }),
+    messages,
+    results,
+    answers: (answers ?? []).map(({ interruptId, value }) => ({ interruptId, value })),
+    ...(tools && { tools: toTools(tools) }),
+    options,
+  };
+}
+
+/** What a client shows of a message, by call. */
+export function shownIn(message: Extract<Listed, { role: "assistant" }>): Shown {
+  return { steps: message.steps, held: message.held, calls: new Map(message.calls.map((call) => [call.callId, call])) };
+}
+
+function partsOf({ parts, content }: Message): (JsonObject & { type: string })[] {
+  return parts ?? (typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []));
+}
+
+function toAssistant(item: Message, mint: (prefix: string) => string): Listed {
+  const parts = partsOf(item);
+  const held = isObject(item.metadata) && typeof item.metadata["held"] === "number" ? item.metadata["held"] : 0;
+  const steps = parts.filter(({ type }) => type === "step-start").length - held;
+  return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), held, calls: parts.flatMap(toCall) };
+}
+
+function toCall(part: JsonObject & { type: string }): ShownCall[] {
+  const { type, toolCallId, toolName, state, output = null, errorText, approval, preliminary } = part;
+  if (typeof toolCallId !== "string" || typeof state !== "string") return [];
+  const name = typeof toolName === "string" ? toolName : type.replace(/^tool-/, "");
+  const settled = (state === "output-available" && preliminary !== true) || state === "output-error";
+  const decided = isObject(approval) && typeof approval["id"] === "string" && typeof approval["approved"] === "boolean";
+  return [
+    {
+      callId: toolCallId,
+      name,
+      state,
+      settled,
+      output: unwrapped(output),
+      ...(typeof errorText === "string" && { error: errorText }),
+      ...(decided && {
+        approval: {
+          id: approval["id"] as string,
+          approved: approval["approved"] as boolean,
+          ...(typeof approval["reason"] === "string" && { reason: approval["reason"] }),
+        },
+      }),
+    },
+  ];
+}
+
+/** assistant-ui wraps the output of tools that say themselves what the model should read. */
+function unwrapped(output: Json): Json {
+  if (!isObject(output) || !("__aui_modelContent" in output)) return output;
+  return output["value"] ?? null;
+}
+
+/** A user message of nothing but `tool-result` parts. */
+function planC(item: Message): ShownCall[] | undefined {
+  const parts = partsOf(item);
+  if (item.role !== "user" || parts.length === 0 || parts.some(({ type }) => type !== "tool-result")) return undefined;
+  return parts.flatMap(({ toolCallId, toolName, result, output, isError }) => {
+    if (typeof toolCallId !== "string") return [];
+    const given = result ?? output ?? null;
+    const error = isError === true ? { error: typeof given === "string" ? given : JSON.stringify(given) } : {};
+    return [
+      {
+        callId: toolCallId,
+        name: typeof toolName === "string" ? toolName : "",
+        state: "output-available",
+        settled: true,
+        output: given,
+        ...error,
+      },
+    ];
+  });
+}
+
+type WireTool = z.infer<typeof tool>;
+
+function toTools(tools: Record<string, WireTool> | (WireTool & { name: string })[]): ToolSpec[] {
+  const list = Array.isArray(tools) ? tools : Object.entries(tools).map(([name, rest]) => ({ ...rest, name }));
+  if (list.length > MOST_TOOLS) throw new AppError("invalid", `tools: at most ${MOST_TOOLS}`, { field: "tools" });
+  return list.map(({ name, description = "", parameters, inputSchema }) => ({
+    name,
+    description,
+    input: parameters ?? inputSchema ?? { type: "object" },
+  }));
+}
+
+const MOST_TOOLS = 128;

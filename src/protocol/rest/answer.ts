@@ -1,0 +1,105 @@
+import type { StoredEvent, Wait } from "../../core/event.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+
+/** A call in an answer: the seed's `toolName`, `result` and `success`, and what else there is to know. */
+export type ToolCall = {
+  toolName: string;
+  result: Json;
+  success: boolean;
+  toolCallId: string;
+  args?: Json;
+  status: string;
+  error?: string;
+  metadata?: JsonObject;
+  expiresAt?: string;
+};
+
+/** What the agent said and did between two places of the log. */
+export type Answer = {
+  content: string;
+  toolCalls: ToolCall[];
+  metadata: { threadId: string; toolsUsed: string[] };
+  /** `running` when the log had not come to an end yet. */
+  status: "done" | "waiting" | "cancelled" | "failed" | "running";
+  /** Calls and questions that still wait. */
+  remaining: number;
+  interrupts?: { id: string; reason: string; prompt: Json; toolCallId?: string }[];
+};
+
+/** The seed's envelope as a view of the log: what was said last, what was called, and what is still open. */
+export function toAnswer(threadId: string, events: readonly StoredEvent[]): Answer {
+  const calls = new Map<string, ToolCall>();
+  const used = new Set<string>();
+  const answer: Answer = { content: "", toolCalls: [], metadata: { threadId, toolsUsed: [] }, status: "running", remaining: 0 };
+  let texts: { messageId: string; text: string }[] = [];
+  let waits: readonly Wait[] = [];
+  for (const event of events) {
+    switch (event.type) {
+      case "step.started":
+        if (event.kind === "model") texts = [];
+        break;
+      case "text.ended":
+        texts.push(event);
+        break;
+      case "step.ended":
+        // A step that died is said again by the one that follows.
+        if (event.completed && texts.length > 0) answer.content = texts.map(({ text }) => text).join("");
+        break;
+      case "tool.called":
+        calls.set(event.callId, { ...pending(event.callId, event.name), args: event.input });
+        used.add(event.name);
+        break;
+      case "call.offered": {
+        const call = calls.get(event.callId);
+        if (call) Object.assign(call, { args: event.input }, deadline(event.expiresAt));
+        break;
+      }
+      case "tool.returned":
+        settle(calls.get(event.callId), event);
+        break;
+      case "run.started":
+        answer.status = "running";
+        waits = [];
+        break;
+      case "run.ended":
+        answer.status = event.outcome.type;
+        waits = event.outcome.type === "waiting" ? event.outcome.for : [];
+        break;
+    }
+  }
+  for (const wait of waits) {
+    if (wait.type === "call" && !calls.has(wait.callId)) calls.set(wait.callId, open(wait));
+  }
+  const interrupts = waits.filter((wait) => wait.type === "interrupt");
+  return {
+    ...answer,
+    toolCalls: [...calls.values()],
+    metadata: { threadId, toolsUsed: [...used] },
+    remaining: waits.length,
+    ...(interrupts.length > 0 && { interrupts: interrupts.map(question) }),
+  };
+}
+
+function pending(toolCallId: string, toolName: string): ToolCall {
+  return { toolName, result: null, success: true, toolCallId, status: "pending" };
+}
+
+function open({ callId, name, expiresAt }: Extract<Wait, { type: "call" }>): ToolCall {
+  return { ...pending(callId, name), ...deadline(expiresAt) };
+}
+
+function deadline(expiresAt: number | undefined): { expiresAt?: string } {
+  return expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
+}
+
+function settle(call: ToolCall | undefined, event: Extract<StoredEvent, { type: "tool.returned" }>): void {
+  if (!call) return;
+  const { status, output = null, error, metadata } = event;
+  Object.assign(call, { status, result: output, success: status === "completed" });
+  if (error !== undefined) call.error = error;
+  if (metadata) call.metadata = metadata;
+}
+
+function question({ interruptId, reason, prompt, callId }: Extract<Wait, { type: "interrupt" }>): NonNullable<Answer["interrupts"]>[number] {
+  return { id: interruptId, reason, prompt, ...(callId !== undefined && { toolCallId: callId }) };
+}

@@ -1,0 +1,12 @@
+import type { Context } from "hono";
+import { toFailure } from "../core/error.ts";
+import { STATUS } from "./door.ts";
+import { CHALLENGE } from "./principal.ts";
+
+/** An error in the seed's words: `success`, `error`, and a `code` for machines. */
+export function refuseRest(c: Context, error: unknown): Response {
+  const { code, message, field } = toFailure(error);
+  if (code === "unauthorized") c.header("WWW-Authenticate", CHALLENGE);
+  if (code === "unavailable") c.header("Retry-After", "1");
+  return c.json({ success: false, error: message, code, ...(field !== undefined && { field }) }, STATUS[code]);
+}
