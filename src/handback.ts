@@ -7,7 +7,9 @@ import { AppError } from "./core/error.ts";
 import { type Ids, randomIds } from "./core/ids.ts";
 import { joinDeltas } from "./engine/aggregate.ts";
 import type { Aggregator, Engine, Log } from "./engine/engine.ts";
+import { outbox } from "./engine/outbox.ts";
 import { sweep } from "./engine/sweep.ts";
+import { type WebhookOptions, webhooks } from "./engine/webhooks.ts";
 import { openAiCompatible } from "./model/openai-compatible.ts";
 import { withRetry } from "./model/retry.ts";
 import { createApp } from "./server/app.ts";
@@ -17,6 +19,7 @@ import { silentLog } from "./server/log.ts";
 import { type Listening, listen, toListener } from "./server/node.ts";
 import type { Authenticate } from "./server/principal.ts";
 import { openStreams } from "./server/sse.ts";
+import { readReply } from "./server/webhook-reply.ts";
 import { type Bus, localBus } from "./store/bus.ts";
 import { memoryStore } from "./store/memory.ts";
 import { sqliteStore } from "./store/sqlite.ts";
@@ -60,6 +63,8 @@ export type Config = {
   retention?: Duration;
   /** A comment goes into quiet streams this often. Default `"15s"`. */
   heartbeat?: Duration;
+  /** Lets threads announce their calls to a `callbackUrl`. Default: none may. */
+  webhooks?: WebhookOptions;
   /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
   aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
   log?: Log;
@@ -127,11 +132,20 @@ export async function createHandback(config: Config): Promise<Handback> {
     stopping: false,
   };
   const streams = openStreams({ clock, log, heartbeatMs: toMs(config.heartbeat ?? "15s", "heartbeat") });
-  const door = { engine, version: VERSION, authenticate: config.authenticate, limits: { ...BODY_LIMITS, ...config.limits }, streams };
+  const hooks = config.webhooks && webhooks(config.webhooks);
+  const door = {
+    engine,
+    version: VERSION,
+    authenticate: config.authenticate,
+    limits: { ...BODY_LIMITS, ...config.limits },
+    streams,
+    webhooks: hooks,
+  };
   const { version, hold = "5m" } = config.aisdk ?? {};
   const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold") };
   const app = createApp({ door, aisdk, cors: config.cors, log, ready: () => !engine.stopping });
   const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
+  const sending = hooks && outbox(engine, hooks, readReply);
   const servers = new Set<Listening>();
   let closed: Promise<void> | undefined;
   return {
@@ -153,7 +167,7 @@ export async function createHandback(config: Config): Promise<Handback> {
     const closing = [...servers].map((server) => server.close(graceMs + LAST_BYTES_MS));
     await drivers(engine, graceMs);
     streams.endAll();
-    await Promise.allSettled([...closing, sweeping.stop()]);
+    await Promise.allSettled([...closing, sweeping.stop(), sending?.stop()]);
     await engine.store.close();
   }
 }

@@ -50,6 +50,10 @@ export async function runTool(tool: Tool, run: ToolRun): Promise<Execution> {
 
 async function once(tool: Tool, { input, context, signal, clock }: ToolRun, attempt: number): Promise<Execution> {
   const limit = new AbortController();
+  let over = false;
+  const progress = (output: Json) => {
+    if (!over) context.progress(toJson(output));
+  };
   const { promise: late, resolve } = Promise.withResolvers<Execution>();
   const call =
     tool.timeout === undefined
@@ -59,8 +63,9 @@ async function once(tool: Tool, { input, context, signal, clock }: ToolRun, atte
           resolve({ type: "failed", error: `Timed out after ${tool.timeout} ms` });
         });
   try {
-    return await Promise.race([late, attend(tool, input, { ...context, attempt, signal: AbortSignal.any([signal, limit.signal]) })]);
+    return await Promise.race([late, attend(tool, input, { ...context, attempt, progress, signal: AbortSignal.any([signal, limit.signal]) })]);
   } finally {
+    over = true;
     call?.();
   }
 }

@@ -4,7 +4,6 @@ import type { ThreadKey } from "../core/ids.ts";
 import { localBus } from "../store/bus.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { changes } from "./changes.ts";
-import type { Engine } from "./engine.ts";
 
 const key = (threadId: string): ThreadKey => ({ app: "a", user: "u", threadId });
 const ids = ({ value }: IteratorResult<ThreadKey[]>) => (value as ThreadKey[] | undefined)?.map(({ threadId }) => threadId);
@@ -12,7 +11,7 @@ const ids = ({ value }: IteratorResult<ThreadKey[]>) => (value as ThreadKey[] | 
 function setUp(everyMs: number) {
   const [bus, clock, abort] = [localBus(), fakeClock(), new AbortController()];
   const wanted = ({ threadId }: ThreadKey) => threadId !== "other";
-  const news = changes({ bus, clock } as Engine, { wanted, everyMs, signal: abort.signal });
+  const news = changes({ bus, clock }, { wanted, everyMs, signal: abort.signal });
   return { bus, clock, abort, news };
 }
 

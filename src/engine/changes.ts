@@ -15,7 +15,10 @@ export type ChangesOptions = {
  * Threads with news, from this call on until `signal` aborts. It holds names and no news, so that a slow reader costs
  * one entry for each thread however much happens in it. Ends early when the reader has fallen too far behind.
  */
-export function changes({ bus, clock }: Engine, { wanted, everyMs, signal }: ChangesOptions): AsyncGenerator<ThreadKey[]> {
+export function changes(
+  { bus, clock }: Pick<Engine, "bus" | "clock">,
+  { wanted, everyMs, signal }: ChangesOptions,
+): AsyncGenerator<ThreadKey[]> {
   const ready = new Map<string, ThreadKey>();
   const told = new Set<string>(); // in this interval
   const later = new Map<string, ThreadKey>(); // changed again since

@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Nameless } from "../core/command.ts";
 import { AppError } from "../core/error.ts";
-import { keyName } from "../core/ids.ts";
 import type { Attempt, Delivery, WaitRow } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
 import { type Reply, safePost } from "./safe-post.ts";
 import { submit } from "./submit.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-const EVERY_MS = 500;
-const AT_ONCE = 50;
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
@@ -25,62 +22,8 @@ const GRACE_MS = 24 * HOUR;
 /** Reads a result out of what a receiver answered, if there is one. */
 export type ReadResult = (body: string) => Nameless | undefined;
 
-/**
- * Announces external calls to the callbacks of their threads, from the outbox: at least once each, always under the same id,
- * until somebody has taken them. What is under way when the process dies is still in the outbox when the next one starts.
- */
-export function deliveries(engine: Engine, hooks: Webhooks, read: ReadResult): { stop(): Promise<void> } {
-  const { clock, store, bus } = engine;
-  const underWay = new Map<string, Promise<void>>();
-  const stop = new AbortController();
-  let timer = () => {};
-  let round: Promise<void> = Promise.resolve();
-  let waiting = false;
-
-  const start = (delivery: Delivery) => {
-    const name = JSON.stringify([delivery.app, delivery.id]);
-    if (underWay.has(name)) return;
-    const work = deliver(engine, hooks, read, delivery, stop.signal)
-      .catch((error: unknown) => engine.log({ event: "delivery.failed", call: delivery.id, message: textOf(error) }))
-      .finally(() => underWay.delete(name));
-    underWay.set(name, work);
-  };
-  const look = async () => {
-    waiting = false;
-    try {
-      const room = AT_ONCE - underWay.size;
-      // Those under way are still due: they must not hide the others.
-      if (room > 0) for (const due of (await store.dueDeliveries(clock.now(), AT_ONCE * 2)).slice(0, AT_ONCE * 2)) if (underWay.size < AT_ONCE) start(due);
-    } catch (error) {
-      engine.log({ event: "outbox.failed", message: textOf(error) });
-    }
-    if (!stop.signal.aborted) plan(EVERY_MS);
-  };
-  const plan = (ms: number) => {
-    timer();
-    timer = clock.after(ms, () => {
-      round = round.then(look);
-    });
-  };
-  // A call just handed out need not wait for the next look.
-  const unlisten = bus.listen("all", (key) => {
-    const thread = engine.live.get(keyName(key))?.thread;
-    if (waiting || stop.signal.aborted || thread?.ordinal === 0 || !thread?.options.toolExecution?.outsideConfig?.callbackUrl) return;
-    waiting = true;
-    plan(0);
-  });
-  plan(0);
-  return {
-    async stop() {
-      stop.abort();
-      unlisten();
-      timer();
-      await Promise.allSettled([round, ...underWay.values()]);
-    },
-  };
-}
-
-async function deliver(engine: Engine, hooks: Webhooks, read: ReadResult, delivery: Delivery, signal: AbortSignal): Promise<void> {
+/** Delivers one call, and writes down what came of it. */
+export async function deliver(engine: Engine, hooks: Webhooks, read: ReadResult, delivery: Delivery, signal: AbortSignal): Promise<void> {
   const { store, clock } = engine;
   const { app, id, attempts } = delivery;
   const call = await store.wait(app, id);
@@ -149,18 +92,22 @@ async function announce(engine: Engine, hooks: Webhooks, delivery: Delivery, cal
 /** The receiver's answer as the call's result. One that came too late changes nothing and needs no second try. */
 async function settle(engine: Engine, { app, user, threadId, id }: WaitRow, url: string, result: Nameless): Promise<void> {
   try {
-    await submit(engine, { app, user, threadId }, {
-      type: "run",
-      runId: engine.ids("run"),
-      turnId: engine.ids("turn"),
-      messages: [],
-      results: [{ callId: id, ...result }],
-      answers: [],
-      door: "explicit",
-      by: `webhook:${new URL(url).host}`,
-      via: "webhook",
-      now: engine.clock.now(),
-    });
+    await submit(
+      engine,
+      { app, user, threadId },
+      {
+        type: "run",
+        runId: engine.ids("run"),
+        turnId: engine.ids("turn"),
+        messages: [],
+        results: [{ callId: id, ...result }],
+        answers: [],
+        door: "explicit",
+        by: `webhook:${new URL(url).host}`,
+        via: "webhook",
+        now: engine.clock.now(),
+      },
+    );
   } catch (error) {
     if (!(error instanceof AppError) || (error.code !== "gone" && error.code !== "conflict")) throw error;
   }
@@ -183,7 +130,8 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function textOf(error: unknown): string {
+/** What went wrong, in one line. */
+export function textOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return (message || code || String(error)).slice(0, 300);
 }

@@ -8,7 +8,7 @@ import { completeStep, conclude, type Next } from "../core/step.ts";
 import { type Call, readyCalls } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
 import { saveBlob } from "./files.ts";
-import { append, catchUp, isConflict, type Live, queued, release, saveSnapshot } from "./live.ts";
+import { append, catchUp, insisted, isConflict, type Live, release, saveSnapshot } from "./live.ts";
 import { type Recorder, recorder } from "./record.ts";
 
 /** Runs the thread's agent to the end of its run, whoever is or is not watching. Called inside the thread's queue. */
@@ -72,7 +72,7 @@ async function loop(driver: Driver): Promise<void> {
  */
 async function ask(driver: Driver, failure: Failure | undefined): Promise<"step" | "calls" | "over"> {
   const { engine, live, epoch, stop, agent, limit } = driver;
-  return queued(live, async () => {
+  return insisted(engine, live, async () => {
     for (;;) {
       const { thread } = live;
       if (!thread.run || thread.epoch !== epoch) return "over";
@@ -84,7 +84,7 @@ async function ask(driver: Driver, failure: Failure | undefined): Promise<"step"
       else if (failure) next = { type: "fail", error: failure };
       else if (!agent) next = { type: "fail", error: { code: "not_found", message: `There is no agent ${thread.turn?.agent} any more` } };
       else if (readyCalls(thread).length > 0) return "calls";
-      else next = agent.next(thread);
+      else next = nextOf(driver, agent);
       if (next.type === "step") return "step";
       const { run } = thread;
       try {
@@ -184,13 +184,14 @@ async function performCalls(driver: Driver): Promise<void> {
   try {
     for (;;) {
       if (failure) throw failure;
+      const change = news.next(); // before looking, or what comes while the claims are written would be missed
       const ready = readyCalls(live.thread).filter((call) => !running.has(call.callId));
       if (stop.signal.aborted || (ready.length === 0 && running.size === 0)) return;
       // Written before anything runs: after a crash, a call that was begun can be told from one that was not.
       const claims = ready.map(
         (call): Event => ({ type: "call.claimed", callId: call.callId, by: "server", claim: (call.claim?.claim ?? 0) + 1 }),
       );
-      await queued(live, () => append(engine, live, { epoch }, claims));
+      await insisted(engine, live, () => append(engine, live, { epoch }, claims));
       for (const call of ready) {
         const work = perform(driver, call)
           .catch((error: unknown) => {
@@ -199,7 +200,7 @@ async function performCalls(driver: Driver): Promise<void> {
           .finally(() => running.delete(call.callId));
         running.set(call.callId, work);
       }
-      if (running.size > 0) await Promise.race([...running.values(), news.next(), aborted.promise]);
+      if (running.size > 0) await Promise.race([...running.values(), change, aborted.promise]);
     }
   } finally {
     news.dispose();
@@ -219,12 +220,12 @@ async function perform({ engine, live, epoch, stop, agent, record }: Driver, cal
         internal: live.thread.options.toolExecution?.internalConfig ?? {},
         clock: engine.clock,
         cache: engine.cache,
-        scope: JSON.stringify([app, user]),
+        scope: JSON.stringify([app, user, live.thread.turn?.agent]),
       })
     : ({ type: "failed", error: `The tool ${call.name} is no longer available` } as const);
   if (stop.signal.aborted) return;
   await record.flush();
-  await queued(live, async () => {
+  await insisted(engine, live, async () => {
     // A cancel or a takeover may have settled it meanwhile: the first settlement wins.
     if (live.thread.epoch !== epoch || !live.thread.calls.has(callId)) return;
     const source = { by: "server", via: "engine" };
@@ -247,11 +248,11 @@ function lend(engine: Engine, live: Live, signal: AbortSignal): StepContext {
     model: engine.model,
     async callId(wanted) {
       const name = JSON.stringify([key.app, wanted]);
-      if (!ID_PATTERN.test(wanted) || engine.reserved.has(name) || (await engine.store.taken(key.app, [wanted])).size > 0)
-        return engine.ids("call");
-      engine.reserved.add(name); // until its row is in the index, which the whole process may not see yet
+      if (!ID_PATTERN.test(wanted) || engine.reserved.has(name)) return engine.ids("call");
+      // Before the index is asked: another thread may want the same id now, and its row is not there yet either.
+      engine.reserved.add(name);
       engine.clock.after(RESERVE_MS, () => engine.reserved.delete(name));
-      return wanted;
+      return (await engine.store.taken(key.app, [wanted])).size > 0 ? engine.ids("call") : wanted;
     },
     async blob(id) {
       const blob = await engine.store.blob(key, id);

@@ -98,6 +98,24 @@ export function queued<T>(live: Live, work: () => Promise<T>): Promise<T> {
 /** A request that names itself, and where its sender follows from. */
 export type Keyed = { key: string; hash: string; after: number };
 
+/** How long to wait before a store that could not be written is tried again. */
+const RETRY_MS = 1_000;
+
+/** Like `queued`, for what a run must not give up: a full disk delays it until there is room again. */
+export async function insisted<T>(engine: Engine, live: Live, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await queued(live, work);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "unavailable" || engine.stopping) throw error;
+      engine.log({ event: "store.unavailable", thread: live.key.threadId, message: error.message });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      engine.clock.after(RETRY_MS, resolve);
+      await promise;
+    }
+  }
+}
+
 /** Appends, folds and delivers. Only inside `queued`. Throws `conflict` when another process was faster; then `catchUp`. */
 export async function append(engine: Engine, live: Live, expect: Expect, events: readonly Event[], request?: Keyed): Promise<void> {
   if (events.length === 0) return;

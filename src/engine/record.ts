@@ -1,7 +1,6 @@
-import { AppError } from "../core/error.ts";
 import { type Event, isDelta } from "../core/event.ts";
 import type { Engine } from "./engine.ts";
-import { append, type Live, queued } from "./live.ts";
+import { append, insisted, type Live } from "./live.ts";
 
 /** Writes what a run says, in its order, gathered into few appends. */
 export interface Recorder {
@@ -13,9 +12,6 @@ export interface Recorder {
 
 /** What may lie in memory before the model has to wait for the store. */
 const MOST = 2_000;
-
-/** How long to wait before a store that could not be written is tried again. */
-const RETRY_MS = 1_000;
 
 /** Speech of one driver: it is written as long as the run's epoch is still this driver's, and refused from then on. */
 export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
@@ -32,18 +28,23 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   let lastWrite = Number.NEGATIVE_INFINITY;
   let timer: (() => void) | undefined;
 
-  const writeAll = async () => {
+  const takeAll = () => {
     const events = waiting.concat(aggregator.flush());
     waiting = [];
     taken = 0;
     urgent = false;
     lastWrite = clock.now();
-    await written(engine, live, epoch, events);
+    return events;
   };
   const start = () => {
     timer?.();
     timer = undefined;
-    writing = queued(live, writeAll)
+    let events: Event[] | undefined;
+    const writeAll = () => {
+      events ??= takeAll();
+      return append(engine, live, { epoch }, events);
+    };
+    writing = insisted(engine, live, writeAll)
       .catch((error: unknown) => {
         failure = error;
       })
@@ -82,19 +83,4 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
       if (failure) throw failure;
     },
   };
-}
-
-/** A full disk stops a run until there is room again; a lost epoch ends it. */
-async function written(engine: Engine, live: Live, epoch: number, events: Event[]): Promise<void> {
-  for (;;) {
-    try {
-      return await append(engine, live, { epoch }, events);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "unavailable" || engine.stopping) throw error;
-      engine.log({ event: "store.unavailable", thread: live.key.threadId, message: error.message });
-      const { promise, resolve } = Promise.withResolvers<void>();
-      engine.clock.after(RETRY_MS, resolve);
-      await promise;
-    }
-  }
 }

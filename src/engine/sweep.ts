@@ -50,19 +50,32 @@ export async function expireDue(engine: Engine): Promise<void> {
   for (;;) {
     const now = engine.clock.now();
     const due = await engine.store.due(now, AT_ONCE);
+    let fired = 0;
     for (const { app, user, threadId, id } of due) {
       if (engine.stopping) return;
-      await submit(engine, { app, user, threadId }, { type: "expire", id, runId: engine.ids("run"), by: "handback", via: "deadline", now });
-      engine.log({ event: "wait.expired", thread: threadId, id });
+      await attempted(engine, threadId, async () => {
+        await submit(engine, { app, user, threadId }, { type: "expire", id, runId: engine.ids("run"), by: "handback", via: "deadline", now });
+        engine.log({ event: "wait.expired", thread: threadId, id });
+        fired += 1;
+      });
     }
-    if (due.length < AT_ONCE) return;
+    if (due.length < AT_ONCE || fired === 0) return;
   }
 }
 
 async function recoverAll(engine: Engine): Promise<void> {
   for (const key of await engine.store.running()) {
     if (engine.stopping) return;
-    await using(engine, key, (live) => queued(live, () => adopt(engine, live)));
+    await attempted(engine, key.threadId, () => using(engine, key, (live) => queued(live, () => adopt(engine, live))));
+  }
+}
+
+/** One thread that cannot be read or decided on must not keep the others from their turn. */
+async function attempted(engine: Engine, thread: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    engine.log({ event: "sweep.failed", thread, message: error instanceof Error ? error.message : String(error) });
   }
 }
 

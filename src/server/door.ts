@@ -4,6 +4,7 @@ import { AppError, type ErrorCode, toFailure } from "../core/error.ts";
 import { ID_PATTERN, type ThreadKey } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Webhooks } from "../engine/webhooks.ts";
 import { type BodyLimits, readJson } from "./body.ts";
 import { type Authenticate, CHALLENGE, DEFAULT_APP, mayReach, type Principal, principalOf } from "./principal.ts";
 import type { Streams } from "./sse.ts";
@@ -16,6 +17,8 @@ export type Door = {
   authenticate: Authenticate | undefined;
   limits: BodyLimits;
   streams: Streams;
+  /** Without it no thread may have a callback. */
+  webhooks: Webhooks | undefined;
 };
 
 /** The HTTP status of each code. */

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Door } from "./door.ts";
 import { callRoutes, interruptRoutes } from "./native-calls.ts";
+import { deliveryRoutes } from "./native-deliveries.ts";
 import { eventRoutes } from "./native-events.ts";
 import { grantRoutes } from "./native-grants.ts";
 import { member } from "./native-member.ts";
@@ -25,6 +26,7 @@ export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024, doors
   app.route("/calls", callRoutes(door));
   app.route("/interrupts", interruptRoutes(door));
   app.route("/grants", grantRoutes(door));
+  app.route("/deliveries", deliveryRoutes(door));
 
   app.get("/meta", async (c) => {
     await member(door, c);
@@ -38,4 +40,4 @@ export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024, doors
   return app;
 }
 
-const DOORS = { agui: "/agui", native: "/v1" };
+const DOORS = { agui: "/agui", rest: "/chat", native: "/v1" };

@@ -3,6 +3,8 @@ import type { ThreadKey } from "../core/ids.ts";
 import { follow } from "../engine/follow.ts";
 import type { Door } from "./door.ts";
 
+const NOTHING = new Uint8Array();
+
 export type ViewOptions = {
   after: number;
   /** To the end of the run, or over its waits to the end of the turn. */
@@ -32,6 +34,7 @@ export async function view({ engine, streams }: Door, key: ThreadKey, options: V
             if (event.type === "run.started") calledOff();
             if (event.type === "run.ended") calledOff = engine.clock.after(patience, resolve);
           }
+          yield NOTHING;
         }
       } catch (error) {
         failure = { error };

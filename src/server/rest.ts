@@ -1,12 +1,13 @@
-import { type Context, Hono } from "hono";
-import { AppError, toFailure } from "../core/error.ts";
+import { Hono } from "hono";
+import { AppError } from "../core/error.ts";
 import type { StoredEvent, ToolExecution } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import { using } from "../engine/live.ts";
-import { type Submitted, submit } from "../engine/submit.ts";
+import { submit } from "../engine/submit.ts";
+import type { Webhooks } from "../engine/webhooks.ts";
 import { type Answer, toAnswer } from "../protocol/rest/answer.ts";
 import { type ChatRequest, decodeChat } from "../protocol/rest/decode.ts";
-import { asker, body, type Door, STATUS, threadKey } from "./door.ts";
+import { body, type Door, STATUS, threadKey } from "./door.ts";
 import { eventFrames } from "./native-events.ts";
 import { member, namedThread } from "./native-member.ts";
 import { iso, threadRow } from "./native-row.ts";
@@ -30,7 +31,7 @@ const MOST_CALLS = 1_000;
 export function restRoutes(door: Door): Hono {
   const { engine } = door;
   const app = new Hono();
-  app.onError((error, c) => refuseRest(c, error));
+  app.onError((error, c) => refuseRest(door, c, error));
 
   app.post("/", async (c) => {
     const principal = await member(door, c);
@@ -75,12 +76,24 @@ export function restRoutes(door: Door): Hono {
   return app;
 }
 
+/** `POST /api/chat/tool-result`: the same route under its other name. */
+export function sessionRoutes(door: Door): Hono {
+  const app = new Hono();
+  app.onError((error, c) => refuseRest(door, c, error));
+  return app.route("/", toolResultRoutes(door));
+}
+
 /** How this thread wants its tools executed: as the request says, or as it said last. Results need a thread to belong to. */
 async function remembered(door: Door, key: ThreadKey, { message, toolExecution }: ChatRequest): Promise<ToolExecution> {
   if (!message) await threadRow(door.engine, key);
   const url = toolExecution?.outsideConfig?.callbackUrl;
-  if (url !== undefined) door.checkCallback(url);
+  if (url !== undefined) callbacks(door).check(url);
   return toolExecution ?? (await using(door.engine, key, async ({ thread }) => thread.options.toolExecution)) ?? { mode: "internal" };
+}
+
+function callbacks({ webhooks }: Door): Webhooks {
+  if (webhooks) return webhooks;
+  throw new AppError("invalid", "callbackUrl: this server sends no webhooks; set HANDBACK_WEBHOOK_SECRET", { field: "callbackUrl" });
 }
 
 /** A call as the seed lists it. */

@@ -45,3 +45,18 @@ export function decodeCallQuery(query: Record<string, string>): CallQuery {
   });
   return parse(schema, query);
 }
+
+/** Which deliveries are asked for. */
+export type DeliveryQuery = { threadId?: string; status?: string; limit: number; before?: string; user?: string };
+
+/** Reads the query of `GET /v1/deliveries`. */
+export function decodeDeliveryQuery(query: Record<string, string>): DeliveryQuery {
+  const schema = z.object({
+    threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
+    status: maybe(z.string()),
+    limit,
+    before: maybe(z.string()),
+    user,
+  });
+  return parse(schema, query);
+}

@@ -100,6 +100,11 @@ function settle(call: ToolCall | undefined, event: Extract<StoredEvent, { type: 
   if (metadata) call.metadata = metadata;
 }
 
-function question({ interruptId, reason, prompt, callId }: Extract<Wait, { type: "interrupt" }>): NonNullable<Answer["interrupts"]>[number] {
+function question({
+  interruptId,
+  reason,
+  prompt,
+  callId,
+}: Extract<Wait, { type: "interrupt" }>): NonNullable<Answer["interrupts"]>[number] {
   return { id: interruptId, reason, prompt, ...(callId !== undefined && { toolCallId: callId }) };
 }

@@ -13,7 +13,7 @@ export type Results = { results: Result[]; nameless: Nameless[] };
 export type ChatRequest = Results & { threadId: string; agent?: string; message?: UserMessage; toolExecution?: ToolExecution };
 
 /** What `POST /chat/tool-result` brings. Without a thread, the call is named; `token` is the one its webhook came with. */
-export type ToolResultRequest = Results & { threadId?: string; token?: string };
+export type ToolResultRequest = Results & { threadId?: string; token?: string /** In seed 001's words. */; session?: true };
 
 const maybe = z.exactOptional;
 const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
@@ -26,14 +26,24 @@ const toolExecutionConfig = z.object({
   outsideConfig: maybe(
     z.object({
       waitForResult: maybe(z.boolean()),
-      timeout: maybe(z.int().positive().max(7 * DAY)),
+      timeout: maybe(
+        z
+          .int()
+          .positive()
+          .max(7 * DAY),
+      ),
       callbackUrl: maybe(z.string().max(2000)),
     }),
   ),
   internalConfig: maybe(
     z.object({
       enableCache: maybe(z.boolean()),
-      cacheTtl: maybe(z.int().nonnegative().max(7 * DAY)),
+      cacheTtl: maybe(
+        z
+          .int()
+          .nonnegative()
+          .max(7 * DAY),
+      ),
       maxRetries: maybe(z.int().nonnegative().max(10)),
     }),
   ),
@@ -61,7 +71,10 @@ export const toolResultBody = z.object({ threadId: maybe(id), token: maybe(z.str
 export const toolResultsBody = z.object({
   threadId: maybe(id),
   token: maybe(z.string()),
-  toolResults: z.array(z.object({ toolResult: json, ...about, ...outcome })).min(1).max(100),
+  toolResults: z
+    .array(z.object({ toolResult: json, ...about, ...outcome }))
+    .min(1)
+    .max(100),
 });
 
 /** One result as seed 001 writes it. */
@@ -91,15 +104,23 @@ export function decodeToolResults(body: unknown): ToolResultRequest {
   if (isObject(body) && ("session_id" in body || "tool_call_id" in body)) {
     const { session_id: threadId, tool_call_id: callId, result, is_error } = parse(sessionResultBody, body);
     const said: Nameless = is_error ? { status: "failed", error: toText(result) } : { status: "completed", output: result };
-    return { threadId, results: [{ callId, ...said }], nameless: [] };
+    return { threadId, results: [{ callId, ...said }], nameless: [], session: true };
   }
   const several = isObject(body) && "toolResults" in body;
   const { threadId, token, ...rest } = several ? parse(toolResultsBody, body) : parse(toolResultBody, body);
   const read = sorted("toolResults" in rest ? rest.toolResults : [rest]);
-  if (threadId === undefined && (read.nameless.length > 0 || read.results.length !== 1)) {
+  if (threadId === undefined && token === undefined && read.results.length === 0) {
     throw new AppError("invalid", "threadId: is missing", { field: "threadId" });
   }
   return { ...read, ...(threadId !== undefined && { threadId }), ...(token !== undefined && { token }) };
+}
+
+/** Reads what a webhook's receiver answered: a result in any of the seed's shapes, or nothing of the kind. */
+export function decodeReply(body: unknown): Nameless | undefined {
+  if (!isObject(body)) return undefined;
+  if ("toolResult" in body) return toResult(parse(toolResultBody, body));
+  if (typeof body["success"] === "boolean" && ("data" in body || "error" in body)) return toResult({ toolResult: body });
+  return undefined;
 }
 
 /** Reads a heartbeat. */
@@ -129,7 +150,7 @@ function sorted(said: Said[]): Results {
 }
 
 /** What a result says, from a tool's own words or the seed's `{ success, data, error }`. One `success: false` anywhere is a failure. */
-export function toResult(entry: Said): Nameless {
+function toResult(entry: Said): Nameless {
   const { toolResult, success, metadata, claim } = entry;
   const wrapped = isObject(toolResult) && typeof toolResult["success"] === "boolean";
   const failed = success === false || (wrapped && toolResult["success"] === false);

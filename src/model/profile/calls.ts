@@ -1,0 +1,148 @@
+import type { ToolSpec } from "../../core/event.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { coerce } from "./coerce.ts";
+import { type ArgumentsRead, type ArgumentsSink, inputOf, readArguments } from "./read-arguments.ts";
+
+/** What is wrong with something that looked like a call or a result. */
+export type Refusal = { code: RefusalCode; message: string; source: string };
+export type RefusalCode =
+  | "unfinished_tool_call"
+  | "malformed_tool_call"
+  | "invalid_arguments"
+  | "unknown_tool"
+  | "too_many_calls"
+  | "forged_result";
+
+/** What a profile finds in a model's text. The pieces of a call's arguments add up to strict JSON. */
+export type Found =
+  | { type: "text" | "reasoning"; delta: string }
+  | { type: "started"; id: string; name: string }
+  | { type: "arguments"; id: string; delta: string }
+  /** A call that is whole. With `refusal` nobody may run it, but the model shall hear of it. */
+  | { type: "called"; id: string; name: string; input: Json; source: string; refusal?: Refusal }
+  /** Neither text nor call. With `id` it had begun as a call. */
+  | { type: "refused"; refusal: Refusal; id?: string; name?: string };
+
+const MOST_CALLS = 64;
+const ID = /^[A-Za-z0-9][\w.:-]{0,63}$/;
+
+/** The calls of one message, as they are being written. At most one is open, and one waits for its frame to close. */
+export type Calls = {
+  /** What the tools are called, without what models like to put before it. */
+  nameOf(written: string): { name: string; known: boolean };
+  parametersOf(name: string): string[];
+  /** A call begins; what the sink is given are its arguments. */
+  begin(name: string, id?: string): ArgumentsSink;
+  /** A call whose arguments were there before its name. */
+  whole(name: string, id: string | undefined, read: ArgumentsRead): void;
+  /** Its arguments are complete, up to this place in the source. */
+  complete(at: number): void;
+  /** Its arguments cannot be read. */
+  spoil(problem: string): void;
+  /** What was complete is a call. */
+  confirm(): void;
+  /** What is open or unconfirmed is none. True if there was one. */
+  refuse(code: RefusalCode, message: string): boolean;
+  /** Sends the pieces written so far. */
+  flush(): void;
+  readonly count: number;
+  readonly open: boolean;
+};
+
+type Open = {
+  id: string;
+  name: string;
+  sink: ArgumentsSink | undefined;
+  read: ArgumentsRead | undefined;
+  end: number | undefined;
+  pieces: string[];
+};
+
+/** Gives ids, passes arguments on and says at last what became of each call. `source` cuts the model's words up to a place. */
+export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => void, source: (end?: number) => string): Calls {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const used = new Set<string>();
+  let count = 0;
+  let call: Open | undefined;
+
+  return {
+    nameOf(written) {
+      const name = byName.has(written) ? written : written.replace(/^(?:functions?|tools?)[.:]/, "");
+      return { name, known: byName.has(name) };
+    },
+    parametersOf: (name) => Object.keys((byName.get(name)?.input["properties"] as JsonObject | undefined) ?? {}),
+    begin(name, id) {
+      const begun = open(name, id);
+      begun.sink = readArguments(byName.get(name)?.input, (piece) => void begun.pieces.push(piece));
+      return begun.sink;
+    },
+    whole(name, id, read) {
+      const begun = open(name, id);
+      begun.read = "value" in read ? { value: coerce(read.value, byName.get(name)?.input) as JsonObject } : read;
+      if ("value" in begun.read) begun.pieces.push(JSON.stringify(begun.read.value));
+    },
+    complete(at) {
+      if (!call) return;
+      call.read ??= call.sink?.result() ?? { value: {} };
+      call.end = at;
+    },
+    spoil(problem) {
+      if (call) call.read ??= { problem };
+    },
+    confirm,
+    refuse(code, message) {
+      if (!call) return false;
+      flush();
+      const { id, name } = call;
+      call = undefined;
+      emit({ type: "refused", id, name, refusal: { code, message, source: source() } });
+      return true;
+    },
+    flush,
+    get count() {
+      return count;
+    },
+    get open() {
+      return call !== undefined;
+    },
+  };
+
+  function open(name: string, wanted: string | undefined): Open {
+    confirm();
+    count += 1;
+    const id = wanted !== undefined && ID.test(wanted) && !used.has(wanted) ? wanted : mint();
+    used.add(id);
+    call = { id, name, sink: undefined, read: undefined, end: undefined, pieces: [] };
+    emit({ type: "started", id, name });
+    return call;
+  }
+
+  function mint(): string {
+    let id = `call_${count}`;
+    for (let i = count + 1; used.has(id); i += 1) id = `call_${i}`;
+    return id;
+  }
+
+  function confirm(): void {
+    if (!call?.read) return;
+    flush();
+    const { id, name, read, end } = call;
+    call = undefined;
+    const words = source(end);
+    const refusal = verdict(name, read, words);
+    emit({ type: "called", id, name, input: inputOf(read), source: words, ...(refusal && { refusal }) });
+  }
+
+  function verdict(name: string, read: ArgumentsRead, words: string): Refusal | undefined {
+    const refusal = (code: RefusalCode, message: string) => ({ code, message, source: words });
+    if (count > MOST_CALLS) return refusal("too_many_calls", `more than ${MOST_CALLS} calls in one message`);
+    if ("problem" in read) return refusal("invalid_arguments", read.problem);
+    return byName.has(name) ? undefined : refusal("unknown_tool", `there is no tool ${name}`);
+  }
+
+  function flush(): void {
+    if (!call || call.pieces.length === 0) return;
+    emit({ type: "arguments", id: call.id, delta: call.pieces.join("") });
+    call.pieces = [];
+  }
+}

@@ -1,0 +1,268 @@
+import type { Calls } from "./calls.ts";
+import type { Payload } from "./payload.ts";
+import { type ArgumentsSink, readArguments } from "./read-arguments.ts";
+import { type ValueSink, valueReader } from "./value-reader.ts";
+
+export type JsonCallsOptions = {
+  calls: Calls;
+  /** Stands in a frame of its own: it is a call, whatever it names. */
+  framed: boolean;
+  /** Under this key stands a list of calls. */
+  envelope?: string | undefined;
+  /** Under this key stands a result, which no model can know. */
+  result?: string | undefined;
+  /** Place in the source of an index into the text being pushed. */
+  at: (i: number) => number;
+  /** Before it is certain that this is a call, this many characters are held back. */
+  patience?: number;
+};
+
+/** What a key says. Models that forget the protocol fall back on what they have seen elsewhere. */
+const MEANINGS = new Map<string, Meaning>([
+  ...["name", "tool", "tool_name", "function_name"].map((key) => [key, "name"] as const),
+  ...["arguments", "parameters", "args", "params", "input", "tool_input"].map((key) => [key, "arguments"] as const),
+  ...["function", "tool_call", "function_call"].map((key) => [key, "function"] as const),
+  ...["id", "call_id", "tool_call_id", "toolCallId"].map((key) => [key, "id"] as const),
+  ...["type", "role"].map((key) => [key, "type"] as const),
+  ...["content", "index"].map((key) => [key, "blank"] as const),
+]);
+/** What `type` and `role` may say where nothing else says that this is a call. */
+const KINDS = new Set(["function", "tool_call", "tool_use", "function_call", "assistant"]);
+
+type Meaning = "name" | "arguments" | "function" | "id" | "type" | "blank";
+type Role = Meaning | "root" | "envelope" | "skip" | "result";
+type Container = "list" | "call" | "function" | "skip";
+
+/** The call that is being read. Its arguments may stand before its name. */
+type Element = { id: string | undefined; name: string | undefined; sink: ArgumentsSink | undefined; early: boolean; ended: boolean };
+
+const LONGEST_NAME = 128;
+const PATIENCE = 65_536;
+
+/** Calls as JSON: in an envelope, in a list or bare; the arguments as an object or as JSON in a string. */
+export function jsonCalls({ calls, framed, envelope, result, at, patience = PATIENCE }: JsonCallsOptions): Payload {
+  const containers: Container[] = [];
+  let next: Role = "root";
+  let element: Element | undefined;
+  let trusted = framed;
+  let committed = false;
+  let rejected = false;
+  let forged = false;
+  let empty = false;
+  let more = false;
+  /** Brackets open inside the arguments; -1 outside of them. */
+  let depth = -1;
+  let said: string[] | undefined;
+  let role: Role = "skip";
+  let index = 0;
+  let read = 0;
+  const reader = valueReader(toSink(), { until: framed ? "<&" : "" });
+
+  return {
+    push(text, from) {
+      index = from;
+      const end = reader.push(text, from);
+      read += end - from;
+      index = end;
+      if (reader.problem !== undefined && !forged) {
+        if (committed) calls.spoil(`the arguments are not JSON: ${reader.problem}`);
+        else reject();
+      }
+      if (!committed && !forged && read > patience) reject();
+      if (reader.state === "done" && !forged && !committed && !(empty && !more) && !framed) reject();
+      return end;
+    },
+    end() {
+      reader.end();
+      if (reader.problem !== undefined && committed) calls.spoil(`the arguments are not JSON: ${reader.problem}`);
+    },
+    get state() {
+      return rejected ? "rejected" : reader.state;
+    },
+    get committed() {
+      return committed;
+    },
+    get forged() {
+      return forged;
+    },
+    get attempted() {
+      return framed || trusted;
+    },
+    foreign: () => ({ depth: reader.depth, quoted: reader.quoted }),
+  };
+
+  function toSink(): ValueSink {
+    return {
+      open(kind) {
+        if (depth >= 0) {
+          depth += 1;
+          return element?.sink?.open(kind);
+        }
+        const role = take();
+        if (role === "arguments") {
+          startArguments();
+          depth = 1;
+          return element?.sink?.open(kind);
+        }
+        containers.push(containerFor(role, kind));
+      },
+      close() {
+        if (depth > 0) {
+          depth -= 1;
+          element?.sink?.close();
+          if (depth === 0) depth = -1;
+          return;
+        }
+        const container = containers.pop();
+        if (container === "call") endElement();
+        else if (container === "list" && !element) empty = !committed;
+      },
+      key(name) {
+        if (depth > 0) return element?.sink?.key(name);
+        next = roleOf(name);
+      },
+      partialKey(soFar) {
+        if (committed || forged || framed || rejected || containers.at(-1) !== "call" || trusted) return;
+        if (!couldMean(soFar)) reject();
+      },
+      startText() {
+        if (depth > 0) return element?.sink?.startText();
+        role = take();
+        if (role === "arguments") {
+          startArguments();
+          return element?.sink?.startText();
+        }
+        if (!committed && (role === "root" || role === "envelope")) reject();
+        said = [];
+      },
+      text(piece) {
+        if (depth > 0 || role === "arguments") return element?.sink?.text(piece);
+        if (role === "skip" || role === "result") return;
+        said?.push(piece);
+        if (!committed && !framed && said && said.join("").length > LONGEST_NAME) reject();
+      },
+      endText() {
+        if (depth > 0) return element?.sink?.endText();
+        if (role === "arguments") {
+          role = "skip";
+          return element?.sink?.endText();
+        }
+        endWord(said?.join("") ?? "");
+      },
+      scalar(value) {
+        if (depth > 0) return element?.sink?.scalar(value);
+        const role = take();
+        if (role === "arguments") {
+          startArguments();
+          element?.sink?.scalar(value);
+        } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "skip") reject();
+      },
+      unfinished: () => element?.sink?.unfinished?.() ?? false,
+    };
+  }
+
+  /** What the value that begins now is for. */
+  function take(): Role {
+    const role = containers.at(-1) === "list" ? "root" : next;
+    next = "skip";
+    return role;
+  }
+
+  function containerFor(role: Role, kind: "{" | "["): Container {
+    if (role === "root") {
+      if (kind === "{") {
+        element = { id: undefined, name: undefined, sink: undefined, early: false, ended: false };
+        return "call";
+      }
+      if (containers.length === 0) return "list";
+    }
+    if (role === "envelope" && kind === "[") {
+      trusted = true;
+      element = undefined;
+      return "list";
+    }
+    if (role === "function" && kind === "{") return "function";
+    if (role !== "skip" && role !== "result" && !committed && !framed) reject();
+    return "skip";
+  }
+
+  function roleOf(key: string): Role {
+    const container = containers.at(-1);
+    if (container !== "call" && container !== "function") return "skip";
+    if (container === "call" && containers.length === 1) {
+      if (key === envelope) return committed ? "skip" : "envelope";
+      if (key === result && !committed) {
+        forged = true;
+        return "result";
+      }
+      if (trusted && !framed) more = true; // something stands beside the list
+    }
+    const meaning = MEANINGS.get(key);
+    if (forged || (element === undefined && trusted)) return "skip";
+    if (meaning === undefined && !trusted && !committed) reject();
+    return meaning ?? "skip";
+  }
+
+  function couldMean(soFar: string): boolean {
+    if (containers.length === 1 && (envelope?.startsWith(soFar) || result?.startsWith(soFar))) return true;
+    for (const key of MEANINGS.keys()) if (key.startsWith(soFar)) return true;
+    return false;
+  }
+
+  function endWord(word: string): void {
+    switch (role) {
+      case "name":
+      case "function":
+        return named(word);
+      case "id":
+        if (element) element.id ??= word;
+        return;
+      case "type":
+        if (!committed && !trusted && !KINDS.has(word)) reject();
+        return;
+      case "blank":
+        if (!committed && !trusted && word !== "") reject();
+        return;
+      default:
+        return;
+    }
+  }
+
+  function named(word: string): void {
+    if (!element || element.name !== undefined) return;
+    const { name, known } = calls.nameOf(word);
+    if (!trusted && !known) return reject();
+    element.name = name;
+    if (trusted || element.sink) committed = true;
+  }
+
+  function startArguments(): void {
+    if (!element || element.sink) return;
+    if (element.name === undefined) {
+      element.early = true;
+      element.sink = readArguments(undefined, () => {});
+      return;
+    }
+    committed = true;
+    element.sink = calls.begin(element.name, element.id);
+  }
+
+  function endElement(): void {
+    if (!element || element.ended || forged || rejected) return;
+    const { name, id, sink, early } = element;
+    element.ended = true;
+    if (name === undefined || (!trusted && !sink)) {
+      if (!committed) reject();
+      return;
+    }
+    committed = true;
+    if (early && sink) calls.whole(name, id, sink.result());
+    else if (!sink) calls.begin(name, id);
+    calls.complete(at(index));
+    element = undefined;
+  }
+
+  function reject(): void {
+    if (!forged) rejected = true;
+  }
+}
