@@ -5,7 +5,7 @@ import { chatAgent } from "../src/agent/chat.ts";
 import { tool } from "../src/agent/tool.ts";
 import type { StoredEvent } from "../src/core/event.ts";
 import { calls, fails, finishes, hangs, says, scripted, thinks } from "../src/model/scripted.ts";
-import { last, textOf, types } from "./support/frames.ts";
+import { type Frame, last, textOf, types } from "./support/frames.ts";
 import { asking, client, judge, runAgent } from "./support/judge.ts";
 import { directory, eventually, type Served, serve } from "./support/serve.ts";
 
@@ -245,7 +245,7 @@ describe("AG-UI: the seeds' bodies", () => {
       messages: [{ id: "tool-result-c9", role: "tool", toolCallId: "c9", name: "external_search", content: "external tool output as string" }],
     });
     assert.deepEqual(types(frames), inRun("TOOL_CALL_RESULT", ...inStep(...TEXT)));
-    const { messageId, toolCallId, content } = frames[1] ?? {};
+    const { messageId, toolCallId, content } = frames[1] as Frame;
     assert.deepEqual([messageId, toolCallId, content], ["tool-result-c9", "c9", "external tool output as string"]);
   });
 

@@ -170,7 +170,7 @@ for (const release of RELEASES) {
       await chat.sendMessage({ text: "still there?" });
       await settled();
       assert.equal(partsOf(chat.messages[5]).at(-1), "Ok.");
-      assert.deepEqual([ignored(server), requests.length], [1, 3]);
+      assert.deepEqual([ignored(server), requests.length], [release === "ai500" ? 0 : 1, 3]); // the first release drops it itself
     });
   });
 
@@ -178,6 +178,7 @@ for (const release of RELEASES) {
     const decide = async ({ chat }: Opened, decision: { approved: boolean; reason?: string }) => {
       if (approves) await chat.addToolApprovalResponse?.({ id: "c1:approval", ...decision });
       else await answer(chat, "ask_approval", "c1:approval", decision);
+      if (release === "ai500") await chat.sendMessage(); // it waits for the call that was asked about
     };
 
     for (const version of approves ? [true] : [true, false]) {
@@ -303,6 +304,7 @@ for (const release of RELEASES) {
       await page.chat.resumeStream();
       if (approves) await page.chat.addToolApprovalResponse?.({ id: "c1:approval", approved: true });
       else await answer(page.chat, "ask_approval", "c1:approval", { approved: true });
+      if (release === "ai500") await page.chat.sendMessage();
       await page.settled();
       assert.equal(partsOf(page.chat.messages[1]).at(-1), "Paid.");
       assert.equal(posts(page), 1);

@@ -113,6 +113,16 @@ async function ask(driver: Driver, failure: Failure | undefined): Promise<"step"
   });
 }
 
+/** What an agent throws instead of an answer is the failure of its run. */
+function nextOf({ engine, live }: Driver, agent: Agent): Next {
+  try {
+    return agent.next(live.thread);
+  } catch (error) {
+    engine.log({ event: "step.failed", thread: live.key.threadId, message: messageOf(error) });
+    return { type: "fail", error: toFailure(error) };
+  }
+}
+
 async function performStep(driver: Driver): Promise<void> {
   const { engine, live, stop, agent, record } = driver;
   if (!agent) return;
@@ -161,7 +171,7 @@ function interruptible<T>(iterator: AsyncIterator<T>, signal: AbortSignal): { ne
 /** Ends a step and hands its calls out, in one append. */
 async function endStep({ engine, live, epoch, record }: Driver, event: Extract<Event, { type: "step.ended" }>): Promise<void> {
   await record.flush();
-  await queued(live, async () => {
+  await insisted(engine, live, async () => {
     const { thread, key } = live;
     const asks = [...thread.calls.values()].some((call) => call.approval && call.stepId === event.stepId);
     const granted = new Map<string, string>();

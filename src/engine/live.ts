@@ -182,8 +182,7 @@ function open(engine: Engine, key: ThreadKey): Live {
 async function load({ store }: Engine, live: Live): Promise<void> {
   const { key, thread } = live;
   const snapshot = await store.snapshot(key);
-  if (snapshot?.version === FOLD_VERSION) Object.assign(thread, JSON.parse(snapshot.data));
-  else Object.assign(thread, await store.origin(key));
+  Object.assign(thread, restored(snapshot) ?? (await store.origin(key)));
   for (;;) {
     const events = await store.read(key, { after: thread.seq, limit: PAGE, deltas: false });
     for (const event of events) fold(thread, event);
@@ -193,6 +192,16 @@ async function load({ store }: Engine, live: Live): Promise<void> {
   if (!thread.run) return;
   // Deltas matter only for what a run has not finished saying; `fold` takes them late.
   for (const event of await store.read(key, { after: thread.run.seq })) if (isDelta(event)) fold(thread, event);
+}
+
+/** What a snapshot holds, unless another release wrote it or it cannot be read: it is a cache, the log has it all. */
+function restored(snapshot: { version: number; data: string } | undefined): Partial<Thread> | undefined {
+  if (snapshot?.version !== FOLD_VERSION) return undefined;
+  try {
+    return JSON.parse(snapshot.data) as Partial<Thread>;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes down what the log adds up to, where reading it again has become as dear as the thread is long. */

@@ -1,10 +1,12 @@
+import type { Tool } from "../agent/tool.ts";
 import { slots } from "../core/bind.ts";
-import type { Command, Known, RunCommand } from "../core/command.ts";
+import type { Command, Known, Result, RunCommand } from "../core/command.ts";
 import { NOTHING_KNOWN } from "../core/command.ts";
 import { type Decision, decide } from "../core/decide.ts";
 import { AppError } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
+import type { Json } from "../core/json.ts";
 import { toVerdict } from "../core/settle.ts";
 import type { Call, Thread } from "../core/thread.ts";
 import { drive } from "./drive.ts";
@@ -30,8 +32,9 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
       await adopt(engine, live);
       const before = await repeated(engine, key, command);
       if (before) return before;
-      if (command.type === "run") await check(engine, live.thread, command);
-      const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, command));
+      const meant = await readTexts(engine, live.thread, command);
+      if (meant.type === "run") await check(engine, live.thread, meant);
+      const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, meant));
       if (live.thread.run && !live.driver) drive(engine, live);
       tell(engine, key, events, ignored);
       return { after, ignored, events, seq: live.thread.seq };
@@ -90,6 +93,31 @@ async function known({ store }: Engine, { key, thread }: Live, command: Command)
   return store.known(key, { messages, waits, runId: command.runId });
 }
 
+/** Doors that carry histories know only texts: where a tool's output is more than a text, it is read as JSON. */
+async function readTexts(engine: Engine, thread: Thread, command: Command): Promise<Command> {
+  if (command.type !== "run" || command.door !== "history") return command;
+  const read = async (result: Result): Promise<Result> => {
+    const call = thread.calls.get(result.callId);
+    const schema = call && toolOf(engine, thread, call)?.output;
+    if (!schema || typeof result.output !== "string" || !("problem" in (await schema.check(result.output)))) return result;
+    const output = toJson(result.output);
+    return output === undefined ? result : { ...result, output };
+  };
+  return { ...command, results: await Promise.all(command.results.map(read)) };
+}
+
+function toJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function toolOf({ agents }: Engine, { turn }: Thread, { name }: Call): Tool | undefined {
+  return agents.get(turn?.agent ?? "")?.tools.get(name);
+}
+
 /** Refuses, before anything is written, what only user code can judge: agents, options, edited inputs and outputs. */
 async function check(engine: Engine, thread: Thread, command: RunCommand): Promise<void> {
   const { agent: name } = command;
@@ -100,13 +128,12 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
   }
   if (command.options) agent?.check?.(command.options);
   const open = (callId: string): Call | undefined => thread.calls.get(callId);
-  const toolOf = (call: Call) => engine.agents.get(thread.turn?.agent ?? "")?.tools.get(call.name);
   for (const answer of command.answers) {
     const interrupt = thread.interrupts.get(answer.interruptId ?? `${answer.callId}:approval`);
     const call = interrupt?.callId === undefined ? undefined : open(interrupt.callId);
     if (!call || answer.status !== "resolved") continue;
     const { input } = toVerdict(answer.value);
-    const verdict = input === undefined ? undefined : await toolOf(call)?.input.check(input);
+    const verdict = input === undefined ? undefined : await toolOf(engine, thread, call)?.input.check(input);
     if (verdict && "problem" in verdict) {
       throw new AppError("unprocessable", `The edited input does not fit the schema of ${call.name}: ${verdict.problem}`, {
         field: "input",
@@ -118,7 +145,7 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
   for (const result of [...command.results, ...nameless]) {
     const call = open(result.callId);
     if (call?.phase !== "offered" || result.status !== "completed") continue;
-    const verdict = await toolOf(call)?.output?.check(result.output ?? null);
+    const verdict = await toolOf(engine, thread, call)?.output?.check(result.output ?? null);
     if (!verdict || !("problem" in verdict)) continue;
     throw new AppError("unprocessable", `The result does not fit the output schema of ${call.name}: ${verdict.problem}`, {
       field: "output",

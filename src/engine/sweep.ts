@@ -1,4 +1,5 @@
 import type { Engine } from "./engine.ts";
+import { KEPT_MS } from "./idempotency.ts";
 import { queued, using } from "./live.ts";
 import { removeThread } from "./remove.ts";
 import { adopt, submit } from "./submit.ts";
@@ -19,9 +20,10 @@ export function sweep(
   const tick = async () => {
     try {
       await expireDue(engine);
-      if (options.retention !== undefined && engine.clock.now() >= nextRetire) {
+      if (engine.clock.now() >= nextRetire) {
         nextRetire = engine.clock.now() + RETIRE_EVERY_MS;
-        await retire(engine, options.retention);
+        await engine.store.forgetRequests(engine.clock.now() - KEPT_MS);
+        if (options.retention !== undefined) await retire(engine, options.retention);
       }
     } catch (error) {
       engine.log({ event: "sweep.failed", message: error instanceof Error ? error.message : String(error) });
@@ -54,7 +56,11 @@ export async function expireDue(engine: Engine): Promise<void> {
     for (const { app, user, threadId, id } of due) {
       if (engine.stopping) return;
       await attempted(engine, threadId, async () => {
-        await submit(engine, { app, user, threadId }, { type: "expire", id, runId: engine.ids("run"), by: "handback", via: "deadline", now });
+        await submit(
+          engine,
+          { app, user, threadId },
+          { type: "expire", id, runId: engine.ids("run"), by: "handback", via: "deadline", now },
+        );
         engine.log({ event: "wait.expired", thread: threadId, id });
         fired += 1;
       });

@@ -40,4 +40,4 @@ export function nativeRoutes(door: Door, { importBytes = 32 * 1024 * 1024, doors
   return app;
 }
 
-const DOORS = { agui: "/agui", rest: "/chat", native: "/v1" };
+const DOORS = { agui: "/agui", aisdk: "/api/chat", rest: "/chat", native: "/v1" };

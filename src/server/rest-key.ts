@@ -16,10 +16,11 @@ export function requestKey(c: Context, body: Json): RequestKey | undefined {
   return { key, hash: digest(c.req.path, JSON.stringify(body)) };
 }
 
-/** Names for what a keyed request left nameless: the same ones when it comes again. */
+/** Names for what a keyed request left nameless: the same thread when it comes again. */
 export function keyedIds(ids: Ids, request: RequestKey | undefined, principal: Principal): Ids {
   if (!request) return ids;
-  return (prefix) => `${prefix}_${digest(principal.app, byLabel(principal), request.key, prefix).slice(0, 32)}`;
+  const thread = `thread_${digest(principal.app, byLabel(principal), request.key, request.hash).slice(0, 32)}`;
+  return (prefix) => (prefix === "thread" ? thread : ids(prefix));
 }
 
 function digest(...parts: string[]): string {

@@ -65,7 +65,9 @@ export async function openChat(release: Release, options: Options): Promise<Open
     if (!mine) return response;
     const index = streams.push("") - 1;
     const text = new Response(mine).text().then(
-      (all) => void (streams[index] = all),
+      (all) => {
+        streams[index] = all;
+      },
       () => {},
     );
     pending.add(text);

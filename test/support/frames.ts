@@ -14,7 +14,7 @@ function toFrame(block: string): Frame | undefined {
     if (line.startsWith("id: ")) id = line.slice(4);
     else if (line.startsWith("data: ")) data += line.slice(6);
   }
-  if (data === "") return undefined;
+  if (data === "" || data === "[DONE]") return undefined;
   return { ...(JSON.parse(data) as Frame), ...(id !== undefined && { id }) };
 }
 

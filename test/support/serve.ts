@@ -84,7 +84,7 @@ export function directory(): Disposable & { path: string } {
 
 /** Waits for something that happens by itself, without letting the server's time pass. */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  const giveUp = performance.now() + 10_000;
+  const giveUp = performance.now() + 5_000;
   for (;;) {
     const found = await look();
     if (found) return found;

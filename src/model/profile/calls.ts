@@ -35,10 +35,12 @@ export type Calls = {
   begin(name: string, id?: string): ArgumentsSink;
   /** A call whose arguments were there before its name. */
   whole(name: string, id: string | undefined, read: ArgumentsRead): void;
-  /** Its arguments are complete, up to this place in the source. */
-  complete(at: number): void;
-  /** Its arguments cannot be read. */
+  /** Its arguments are complete, up to this place in the source, or to where it ends. */
+  complete(at: number | undefined): void;
+  /** What is being written cannot be read. */
   spoil(problem: string): void;
+  /** Something that is not even half a call. */
+  report(code: RefusalCode, message: string): void;
   /** What was complete is a call. */
   confirm(): void;
   /** What is open or unconfirmed is none. True if there was one. */
@@ -87,9 +89,11 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
       call.end = at;
     },
     spoil(problem) {
-      if (call) call.read ??= { problem };
+      if (call && !call.read) call.read = { problem: `the arguments cannot be read: ${problem}` };
+      else report("malformed_tool_call", `a call cannot be read: ${problem}`);
     },
     confirm,
+    report,
     refuse(code, message) {
       if (!call) return false;
       flush();
@@ -106,6 +110,11 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
       return call !== undefined;
     },
   };
+
+  function report(code: RefusalCode, message: string): void {
+    confirm();
+    emit({ type: "refused", refusal: { code, message, source: source() } });
+  }
 
   function open(name: string, wanted: string | undefined): Open {
     confirm();

@@ -34,7 +34,7 @@ type Role = Meaning | "root" | "envelope" | "skip" | "result";
 type Container = "list" | "call" | "function" | "skip";
 
 /** The call that is being read. Its arguments may stand before its name. */
-type Element = { id: string | undefined; name: string | undefined; sink: ArgumentsSink | undefined; early: boolean; ended: boolean };
+type Element = { id: string | undefined; name: string | undefined; sink: ArgumentsSink | undefined; early: boolean };
 
 const LONGEST_NAME = 128;
 const PATIENCE = 65_536;
@@ -54,27 +54,27 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   let depth = -1;
   let said: string[] | undefined;
   let role: Role = "skip";
-  let index = 0;
   let read = 0;
+  let judged = false;
+  let ending = false;
   const reader = valueReader(toSink(), { until: framed ? "<&" : "" });
 
   return {
     push(text, from) {
-      index = from;
-      const end = reader.push(text, from);
-      read += end - from;
-      index = end;
-      if (reader.problem !== undefined && !forged) {
-        if (committed) calls.spoil(`the arguments are not JSON: ${reader.problem}`);
-        else reject();
-      }
-      if (!committed && !forged && read > patience) reject();
-      if (reader.state === "done" && !forged && !committed && !(empty && !more) && !framed) reject();
-      return end;
+      let i = from;
+      do {
+        const certain = committed || forged || framed;
+        const next = reader.push(text, i, certain ? text.length : Math.min(text.length, i + patience - read));
+        read += next - i;
+        i = next;
+        judge();
+      } while (i < text.length && !rejected && reader.state === "open");
+      return i;
     },
     end() {
+      ending = true;
       reader.end();
-      if (reader.problem !== undefined && committed) calls.spoil(`the arguments are not JSON: ${reader.problem}`);
+      judge();
     },
     get state() {
       return rejected ? "rejected" : reader.state;
@@ -88,8 +88,20 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
     get attempted() {
       return framed || trusted;
     },
-    foreign: () => ({ depth: reader.depth, quoted: reader.quoted }),
+    foreign: () => (reader.strict ? { depth: reader.depth, quoted: reader.quoted } : undefined),
   };
+
+  /** What a mistake, the end or too long a wait means. */
+  function judge(): void {
+    if (forged || rejected) return;
+    if (reader.problem !== undefined && !judged) {
+      judged = true;
+      if (committed) calls.spoil(reader.problem);
+      else if (!framed) reject();
+    }
+    if (committed || framed) return;
+    if (read >= patience || (reader.state === "done" && (!empty || more))) reject();
+  }
 
   function toSink(): ValueSink {
     return {
@@ -157,6 +169,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
           element?.sink?.scalar(value);
         } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "skip") reject();
       },
+      careful: () => !committed && !forged && !framed,
       unfinished: () => element?.sink?.unfinished?.() ?? false,
     };
   }
@@ -171,7 +184,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function containerFor(role: Role, kind: "{" | "["): Container {
     if (role === "root") {
       if (kind === "{") {
-        element = { id: undefined, name: undefined, sink: undefined, early: false, ended: false };
+        element = { id: undefined, name: undefined, sink: undefined, early: false };
         return "call";
       }
       if (containers.length === 0) return "list";
@@ -231,7 +244,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function named(word: string): void {
     if (!element || element.name !== undefined) return;
     const { name, known } = calls.nameOf(word);
-    if (!trusted && !known) return reject();
+    if (!trusted && !committed && !known) return reject();
     element.name = name;
     if (trusted || element.sink) committed = true;
   }
@@ -248,21 +261,23 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   }
 
   function endElement(): void {
-    if (!element || element.ended || forged || rejected) return;
+    if (!element || forged || rejected) return;
     const { name, id, sink, early } = element;
-    element.ended = true;
-    if (name === undefined || (!trusted && !sink)) {
-      if (!committed) reject();
+    element = undefined;
+    if (name === undefined || (!trusted && !committed && !sink)) {
+      if (committed) calls.report("malformed_tool_call", "a call without a name");
+      else if (!framed) reject();
       return;
     }
     committed = true;
     if (early && sink) calls.whole(name, id, sink.result());
     else if (!sink) calls.begin(name, id);
-    calls.complete(at(index));
-    element = undefined;
+    calls.complete(ending ? undefined : at(reader.at + 1));
   }
 
   function reject(): void {
-    if (!forged) rejected = true;
+    if (forged) return;
+    rejected = true;
+    reader.halt();
   }
 }

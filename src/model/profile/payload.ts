@@ -12,8 +12,10 @@ export type Payload = {
   readonly committed: boolean;
   /** It is a result, which no model can know. */
   readonly forged?: boolean;
+  /** The end of its frame was part of it. */
+  readonly closed?: boolean;
   /** It was meant to be a call, even if it breaks off before that is certain. */
   readonly attempted: boolean;
-  /** Where in ordinary JSON it is that a rejected one was found in. */
-  foreign?(): { depth: number; quoted: boolean };
+  /** Rejected, it is ordinary JSON: how deep inside it we are, and whether in a string. */
+  foreign?(): { depth: number; quoted: boolean } | undefined;
 };

@@ -31,8 +31,6 @@ export type Syntax = {
   frames: readonly Frame[];
   /** Calls as JSON without a frame: under this key, or bare where they name a tool there is. */
   envelope?: string;
-  /** Calls as `[f(a=1), g()]` without a frame, of tools there are. */
-  list?: boolean;
   /** The model's ids are part of its calls. */
   ids: boolean;
   /** A result as the model would invent it: a key of the envelope's kind, or a frame. */
@@ -51,6 +49,8 @@ export type Frame = {
   grammars: readonly Grammar[];
   /** The opening is the beginning of the call itself. */
   partOfCall?: boolean;
+  /** Only a tool there is makes it a call: the opening is common in ordinary text. */
+  known?: boolean;
   /** A code fence of this language opens it, too. */
   fence?: string;
 };
@@ -83,11 +83,11 @@ export function defineProfile({ base, ...own }: ProfileDefinition): Profile {
   const wrong = (field: string, message: string) => new AppError("invalid", `Profile ${profile.name}: ${message}`, { field });
   if (!/^[\w-]{1,64}$/.test(profile.name)) throw wrong("name", "a name has 1 to 64 letters, digits, _ or -");
   if (profile.name === "native") throw wrong("name", "native is the name for no profile at all");
-  const { frames, reasoning, result, envelope, list } = profile.syntax;
+  const { frames, reasoning, result, envelope } = profile.syntax;
   for (const { open, close } of [...frames, ...reasoning, ...("open" in result ? [result] : [])]) {
     if (open.trim() !== open || open === "" || close.trim() === "") throw wrong("syntax", "an opening and a closing text cannot be blank");
     if (open.length > LONGEST_OPENING) throw wrong("syntax", `an opening text has at most ${LONGEST_OPENING} characters`);
   }
-  if (frames.length === 0 && envelope === undefined && !list) throw wrong("syntax", "it knows no calls: give it frames, an envelope or a list");
+  if (frames.length === 0 && envelope === undefined) throw wrong("syntax", "it knows no calls: give it frames or an envelope");
   return profile;
 }

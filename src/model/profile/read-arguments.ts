@@ -68,7 +68,7 @@ function layer(writer: ValueSink, whole: () => JsonObject, layers: number): Argu
       if (depth > 0) void (form === "object" && writer.scalar(value));
       else if (value !== null) form = "other";
     },
-    unfinished: () => inner !== undefined && inner.reader.state === "open" && inner.reader.depth > 0,
+    unfinished: () => inner?.reader.state === "open" && inner.reader.problem === undefined && inner.reader.depth > 0,
   };
   return { ...sink, result };
 

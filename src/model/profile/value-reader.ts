@@ -9,21 +9,29 @@ export type ValueSink = {
   scalar(value: number | boolean | null): void;
   /** A key as far as it is known: whoever waits for certain keys need not wait for its end. */
   partialKey?(soFar: string): void;
+  /** Whether strings must come character by character. */
+  careful?(): boolean;
   /** Whether the string that seems to end here would then be cut off in the middle of what it holds. */
   unfinished?(): boolean;
 };
 
 export type ValueReader = {
-  /** Reads on from `from`; gives the place of the first character that is not part of the value. */
-  push(text: string, from: number): number;
+  /** Reads on from `from`, at most up to `to`; gives the place of the first character that is not part of the value. Stops at a mistake. */
+  push(text: string, from: number, to?: number): number;
   /** No more comes: closes open brackets, if that is all that is missing. */
   end(): void;
+  /** Makes `push` return behind the present character. */
+  halt(): void;
+  /** The present character, for a sink that wants to know where it is. */
+  readonly at: number;
   readonly state: ReaderState;
   /** Why it is not a value after all. It is then read to its outermost bracket without a word to the sink. */
   readonly problem: string | undefined;
   readonly depth: number;
   /** Inside a string in double quotes: where strict JSON would be, too. */
   readonly quoted: boolean;
+  /** Its keys so far are those of strict JSON. */
+  readonly strict: boolean;
 };
 
 /** `paused`: behind its place stands one of the `until` characters, outside of any string. */
@@ -73,10 +81,19 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   let comment = "";
   let before: Place = "value";
   let brokenString = false;
+  let halted = false;
+  let at = 0;
+  let strict: boolean | undefined;
 
   return {
     push,
     end,
+    halt: () => {
+      halted = true;
+    },
+    get at() {
+      return at;
+    },
     get state() {
       return state;
     },
@@ -86,20 +103,27 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     get depth() {
       return stack.length;
     },
+    get strict() {
+      return strict ?? false;
+    },
     get quoted() {
       return (place === "quotedKey" || place === "string" || place === "quote") && quote === '"' && !triple;
     },
   };
 
-  function push(text: string, from: number): number {
+  function push(text: string, from: number, to = text.length): number {
     if (state === "paused") state = "open";
+    halted = false;
     let i = from;
-    while (i < text.length && state === "open") i = problem === undefined ? step(text, i) : skip(text, i);
+    while (i < to && state === "open" && !halted) {
+      at = i;
+      i = problem === undefined ? step(text, i, to) : skip(text, i);
+    }
     return i;
   }
 
-  function step(text: string, i: number): number {
-    if (place === "string") return inString(text, i);
+  function step(text: string, i: number, to: number): number {
+    if (place === "string") return inString(text, i, sink.careful?.() ? i + 1 : to);
     const c = text[i] as string;
     switch (place) {
       case "quotes":
@@ -190,7 +214,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     return i;
   }
 
-  function inString(text: string, from: number): number {
+  function inString(text: string, from: number, to: number): number {
     if (escape !== "") return inEscape(text[from] as string, from);
     const end = quote.charCodeAt(0);
     if (run > 0 && text.charCodeAt(from) !== end) {
@@ -198,12 +222,12 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
       run = 0;
     }
     let i = from;
-    for (; i < text.length; i += 1) {
+    for (; i < to; i += 1) {
       const code = text.charCodeAt(i);
       if (code === end || code === BACKSLASH) break;
     }
     if (i > from) sink.text(text.slice(from, i));
-    if (i === text.length) return i;
+    if (i === to) return i;
     if (text.charCodeAt(i) === BACKSLASH) {
       escape = "\\";
       return i + 1;
@@ -259,14 +283,17 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   function endString(): void {
     place = stack.length === 0 ? "over" : "after";
     sink.endText();
-    if (strays % 2 !== 0) problem = "quotes inside a string are not escaped";
     if (stack.length === 0) state = "done";
+    if (strays % 2 === 0) return;
+    problem = "quotes inside a string are not escaped";
+    halted = true;
   }
 
   function startKey(c: string, i: number): number {
     held = "";
     if (c === "}" || c === "]") return closeBracket(c, i);
     if (c === ",") return i + 1;
+    strict = c === '"' && strict !== false;
     if (c === '"' || c === "'") {
       quote = c;
       triple = false;
@@ -372,6 +399,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     problem ??= why;
     brokenString = false;
     escape = "";
+    halted = true;
     if (stack.length === 0) state = "done";
     return i;
   }

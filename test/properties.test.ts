@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import type { Answer, Command, Result, RunCommand } from "./command.ts";
-import { type Decision, decide } from "./decide.ts";
-import { AppError, type ErrorCode, type Failure } from "./error.ts";
-import { type Event, isDelta, type OnTimeout, type Owner, type StoredEvent } from "./event.ts";
-import { emptyLog, HANDBACK, run } from "./given.ts";
-import { isObject, type Json, sameJson } from "./json.ts";
-import { offered, returned } from "./settle.ts";
-import { completeStep, conclude, type Next } from "./step.ts";
-import { type AssistantEntry, emptyThread, fold, readyCalls, type Thread, waits } from "./thread.ts";
+import type { Answer, Command, Result, RunCommand } from "../src/core/command.ts";
+import { type Decision, decide } from "../src/core/decide.ts";
+import { AppError, type ErrorCode, type Failure } from "../src/core/error.ts";
+import { type Event, isDelta, type OnTimeout, type Owner, type StoredEvent } from "../src/core/event.ts";
+import { emptyLog, HANDBACK, run } from "../src/core/given.ts";
+import { isObject, type Json, sameJson } from "../src/core/json.ts";
+import { offered, returned } from "../src/core/settle.ts";
+import { completeStep, conclude, type Next } from "../src/core/step.ts";
+import { type AssistantEntry, emptyThread, fold, readyCalls, type Thread, waits } from "../src/core/thread.ts";
 
 /*
  * One thread under random schedules: users, workers, deadlines and drivers that crash, all at once.
