@@ -59,7 +59,7 @@ export async function hold(engine: Engine, key: ThreadKey): Promise<Live> {
   try {
     await live.ready;
   } catch (error) {
-    if (engine.live.get(name) === live) engine.live.delete(name);
+    forget(engine, name, live);
     throw error;
   }
   if (!live.gone) return live;
@@ -176,6 +176,7 @@ function open(engine: Engine, key: ThreadKey): Live {
     if (!live.telling) queued(live, () => catchUp(engine, live)).catch(() => {}); // a lost wake-up is caught up by the next append
   });
   live.ready = load(engine, live);
+  live.tail = live.ready.catch(() => {}); // what comes while it is loaded must not be folded twice
   return live;
 }
 

@@ -10,15 +10,16 @@ export interface Recorder {
   flush(): Promise<void>;
 }
 
-/** What may lie in memory before the model has to wait for the store. */
-const MOST = 2_000;
+/** What may lie in memory before the model has to wait for the store, in characters; an event counts for some besides its text. */
+const MOST = 256 * 1024;
+const EVENT = 64;
 
 /** Speech of one driver: it is written as long as the run's epoch is still this driver's, and refused from then on. */
 export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   const { clock, coalesceMs } = engine;
   const aggregator = engine.aggregate();
   let waiting: Event[] = [];
-  let taken = 0;
+  let held = 0;
   /** Something waits that must not be gathered any longer: it goes as soon as the store is free. */
   let urgent = false;
   /** The last event was a delta. */
@@ -31,7 +32,7 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   const takeAll = () => {
     const events = waiting.concat(aggregator.flush());
     waiting = [];
-    taken = 0;
+    held = 0;
     urgent = false;
     lastWrite = clock.now();
     return events;
@@ -54,7 +55,7 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
       });
   };
   const schedule = () => {
-    if (writing || taken === 0 || failure) return;
+    if (writing || held === 0 || failure) return;
     const due = urgent ? 0 : lastWrite + coalesceMs - clock.now();
     if (due <= 0) start();
     else timer ??= clock.after(due, start);
@@ -65,17 +66,17 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
       const out = aggregator.append(event);
       if (coalesceMs === 0) out.push(...aggregator.flush());
       for (const event of out) waiting.push(event);
-      taken += 1;
+      held += EVENT + ("delta" in event ? event.delta.length : 0);
       const first = isDelta(event) && !speaking;
       speaking = isDelta(event);
       // What opens something has company coming: its first delta, which goes at once, takes it along.
       if (event.type.endsWith(".started") && coalesceMs > 0) lastWrite = Math.max(lastWrite, clock.now() - coalesceMs + 1);
-      else if (first || taken > MOST || !out.every(isDelta)) urgent = true;
+      else if (first || held > MOST || !out.every(isDelta)) urgent = true;
       schedule();
-      return taken > MOST ? writing : undefined;
+      return held > MOST ? writing : undefined;
     },
     async flush() {
-      while (!failure && (writing || taken > 0)) {
+      while (!failure && (writing || held > 0)) {
         urgent = true;
         schedule();
         await writing;

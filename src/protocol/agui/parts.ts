@@ -1,3 +1,4 @@
+import { fromBase64 } from "../../core/base64.ts";
 import { AppError } from "../../core/error.ts";
 import type { Part } from "../../core/event.ts";
 
@@ -63,12 +64,9 @@ function link(value: string, field: string): string {
 
 /** Standard base64, with or without a `data:` head. */
 function bytes(value: string, field: string): Uint8Array {
-  const plain = value.replace(/^data:[^,]*;base64,/, "");
-  try {
-    return Uint8Array.fromBase64(plain);
-  } catch {
-    throw wrong(field, "is no base64");
-  }
+  const data = fromBase64(value.replace(/^data:[^,]*;base64,/, ""));
+  if (!data) throw wrong(field, "is no base64");
+  return data;
 }
 
 function wrong(field: string, message: string): AppError {
