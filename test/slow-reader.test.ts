@@ -52,6 +52,7 @@ describe("readers of one long stream", () => {
     await using server = await serve({ agents: { default: chatAgent({ model }) }, coalesce: 0 });
     const asker = await server.open(ask);
     await asker.until("RUN_STARTED");
+    const asked = asker.rest();
     const healthy = Array.from({ length: 20 }, async () => {
       const response = await fetch(`${server.url}/agui`, {
         method: "POST",
@@ -96,7 +97,7 @@ describe("readers of one long stream", () => {
     assert.match(first?.tail ?? "", /RUN_FINISHED/);
     assert.ok((first?.bytes ?? 0) > PIECE.length * PIECES);
     for (const other of others) assert.ok(Math.abs(other.bytes - (first?.bytes ?? 0)) < 1024 * 1024, `${other.bytes} and not ${first?.bytes}`);
-    await asker.rest();
+    await asked;
 
     // The slow one reads on to the end; a stuck one comes back where it was.
     slow.socket.resume();

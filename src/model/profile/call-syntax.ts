@@ -37,6 +37,9 @@ export function callSyntax({ calls, known, at }: { calls: Calls; known: boolean;
       if (place === "rejected") return "rejected";
       return place === "over" || place === "failed" ? "done" : (ended ?? (paused ? "paused" : "open"));
     },
+    get failed() {
+      return place === "failed";
+    },
     get committed() {
       return sink !== undefined;
     },

@@ -41,8 +41,8 @@ export type Calls = {
   spoil(problem: string): void;
   /** Something that is not even half a call. */
   report(code: RefusalCode, message: string): void;
-  /** What was complete is a call. */
-  confirm(): void;
+  /** What was complete is a call; its words reach up to this place. */
+  confirm(end?: number): void;
   /** What is open or unconfirmed is none. True if there was one. */
   refuse(code: RefusalCode, message: string): boolean;
   /** Sends the pieces written so far. */
@@ -132,12 +132,12 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
     return id;
   }
 
-  function confirm(): void {
+  function confirm(end?: number): void {
     if (!call?.read) return;
     flush();
-    const { id, name, read, end } = call;
+    const { id, name, read } = call;
+    const words = source(end ?? call.end);
     call = undefined;
-    const words = source(end);
     const refusal = verdict(name, read, words);
     emit({ type: "called", id, name, input: inputOf(read), source: words, ...(refusal && { refusal }) });
   }

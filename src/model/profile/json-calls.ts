@@ -184,6 +184,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function containerFor(role: Role, kind: "{" | "["): Container {
     if (role === "root") {
       if (kind === "{") {
+        if (containers.length > 0) calls.confirm();
         element = { id: undefined, name: undefined, sink: undefined, early: false };
         return "call";
       }

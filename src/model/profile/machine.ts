@@ -118,7 +118,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
     if (i === text.length || i > from) return i;
     const c = text[i] as string;
     if (c === "`") [mode, held] = ["ticks", ""];
-    else if (starts.has(c) && !(afterFrame && c === "]")) [mode, held, prefix] = ["opening", "", undefined];
+    else if (starts.has(c)) [mode, held, prefix] = ["opening", "", undefined];
     else {
       gap += c;
       return i + 1;
@@ -195,7 +195,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
         source.feed(held, 0);
         source.take(held.length);
         held = "";
-        frame = openFrame({ frame: { ...named, close: "```" }, syntax, calls, source });
+        frame = openFrame({ frame: { ...named, close: "```" }, opening: "", syntax, calls, source });
         mode = "frame";
       }
       return i + 1;
@@ -278,8 +278,9 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
       return i;
     }
     held += text[i];
-    if (held.toLowerCase() === close) {
-      [held, thinking, mode] = ["", undefined, "speaking"];
+    if (held.toLowerCase() === close.toLowerCase()) {
+      [held, thinking] = ["", undefined];
+      vanish();
       return i + 1;
     }
     if (syntax.callEndsReasoning) {
@@ -292,7 +293,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
         return i + 1;
       }
     }
-    if (close.startsWith(held.toLowerCase())) return i + 1;
+    if (close.toLowerCase().startsWith(held.toLowerCase())) return i + 1;
     const [first = "", rest] = [held[0], held.slice(1)];
     held = "";
     emit({ type: "reasoning", delta: first });
@@ -323,17 +324,19 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
         return;
       case "text": {
         const json = frame.foreign();
+        const text = source.cut(frame.rest);
         frame = undefined;
-        return release((prefix?.text ?? "") + source.cut(), prefix, json);
+        release((prefix?.text ?? "") + text, prefix, json);
+        return feed(source.cut());
       }
       case "over": {
-        const { rest, reopened } = frame;
-        source.cut();
+        const { rest, reopened, forged } = frame;
         frame = undefined;
+        const words = source.cut(rest);
+        if (forged) refuseForged(words);
         vanish();
-        if (reopened) open(reopened, rest);
-        else if (rest !== "") feed(rest);
-        return;
+        if (reopened) return open(reopened, reopened.text);
+        return feed(rest === undefined ? "" : source.cut());
       }
       default:
         state satisfies never;
@@ -354,17 +357,20 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
     i = i < 0 ? text.length : i + 1;
     forged.push(text.slice(from, i));
     held = (held + text.slice(Math.max(from, i - forgedEnd.length), i)).slice(-forgedEnd.length);
-    if (held.toLowerCase() === forgedEnd) endForged();
+    if (held.toLowerCase() === forgedEnd.toLowerCase()) endForged();
     return i;
   }
 
   function endForged(): void {
     held = "";
-    source.cut();
     calls.confirm();
-    emit({ type: "refused", refusal: { code: "forged_result", message: "the model invented a result", source: forged.join("") } });
+    refuseForged(forged.join(""));
     forged = [];
     vanish();
+  }
+
+  function refuseForged(source: string): void {
+    emit({ type: "refused", refusal: { code: "forged_result", message: "the model invented a result", source } });
   }
 
   function end(cut: boolean): void {
@@ -377,7 +383,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
     if (mode === "thinking" && held !== "") emit({ type: "reasoning", delta: held });
     else if (mode === "opening" || mode === "fence") say((prefix?.text ?? "") + held);
     calls.confirm();
-    if (!afterFrame && gap !== "") emit({ type: "text", delta: gap });
+    if (gap !== "" && (!afterFrame || (calls.count === 0 && gap.trim() !== ""))) emit({ type: "text", delta: gap });
   }
 
   function endFrame(cut: boolean): void {

@@ -14,6 +14,8 @@ export type Payload = {
   readonly forged?: boolean;
   /** The end of its frame was part of it. */
   readonly closed?: boolean;
+  /** It cannot be read, and neither can what follows in its frame. */
+  readonly failed?: boolean;
   /** It was meant to be a call, even if it breaks off before that is certain. */
   readonly attempted: boolean;
   /** Rejected, it is ordinary JSON: how deep inside it we are, and whether in a string. */

@@ -38,6 +38,9 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
       if (rejected) return "rejected";
       return place === "over" || place === "failed" ? "done" : (ended ?? "open");
     },
+    get failed() {
+      return place === "failed";
+    },
     get committed() {
       return sink !== undefined;
     },

@@ -1,0 +1,303 @@
+import { callSyntax } from "./call-syntax.ts";
+import type { Calls } from "./calls.ts";
+import { entityDecoder } from "./entities.ts";
+import { jsonCalls } from "./json-calls.ts";
+import { match, type Opening } from "./openings.ts";
+import type { Payload } from "./payload.ts";
+import type { Frame, Grammar, Syntax, Tagged } from "./profile.ts";
+import type { Source } from "./source.ts";
+import { taggedCalls } from "./tagged-calls.ts";
+
+/** Something that has been opened and may hold calls. */
+export type OpenFrame = {
+  push(text: string, from: number): number;
+  end(cut: boolean): void;
+  /** `text`: it was only text. `over`: it is closed, or as good as. */
+  readonly state: "open" | "text" | "over";
+  readonly committed: boolean;
+  readonly forged: boolean;
+  /** Where in the source something begins that belongs to the text again. */
+  readonly rest: number | undefined;
+  /** The next frame, which closed this one by opening. */
+  readonly reopened: Opening | undefined;
+  foreign(): { depth: number; quoted: boolean } | undefined;
+};
+
+export type FrameOptions = {
+  /** None: bare JSON, whose end is its last bracket. */
+  frame?: Frame;
+  opening: string;
+  syntax: Syntax;
+  calls: Calls;
+  source: Source;
+};
+
+type Phase = "head" | "fenceLine" | "payload" | "tag" | "tail" | "discard" | "text" | "over";
+
+const CDATA = "<![cdata[";
+const UNFINISHED = "the message ended in the middle of a call";
+
+/** Reads the inside of a frame: blanks, code fences and CDATA that models put around calls, one or more calls, and the end in its many forms. */
+export function openFrame({ frame, opening, syntax, calls, source }: FrameOptions): OpenFrame {
+  const grammars = frame?.grammars ?? ["json"];
+  const close = frame?.close.toLowerCase() ?? "";
+  const reopening: Opening[] = frame ? [{ type: "frame", text: frame.open, frame }] : [];
+  const decode = entityDecoder();
+  let phase: Phase = "head";
+  let payload: Payload | undefined;
+  let committed = false;
+  let forged = false;
+  /** Blanks, commas and tags behind a call: not its own if text follows. */
+  let tailStart = 0;
+  let start = 0;
+  let held = "";
+  let escaped = false;
+  let index = 0;
+  let rest: number | undefined;
+  let reopened: Opening | undefined;
+  if (!frame) startPayload("json", opening);
+  else if (frame.partOfCall) startPayload(grammars.find((grammar) => typeof grammar === "object") ?? "json");
+
+  return {
+    push(text, from) {
+      let i = from;
+      while (i < text.length && phase !== "text" && phase !== "over") i = step(text, i);
+      return i;
+    },
+    end,
+    get state() {
+      return phase === "text" || phase === "over" ? phase : "open";
+    },
+    get committed() {
+      return committed || (payload?.committed ?? false);
+    },
+    get forged() {
+      return forged;
+    },
+    get rest() {
+      return rest;
+    },
+    get reopened() {
+      return reopened;
+    },
+    foreign: () => payload?.foreign?.(),
+  };
+
+  function at(i: number): number {
+    return source.at(escaped ? index + 1 : i);
+  }
+
+  function step(text: string, i: number): number {
+    const c = text[i] as string;
+    switch (phase) {
+      case "head":
+        return inHead(c, i);
+      case "fenceLine":
+        if (c === "\n") phase = "head";
+        return i + 1;
+      case "payload":
+        return escaped ? inEscaped(c, i) : inPayload(text, i);
+      case "tag":
+        return inTag(c, i);
+      case "tail":
+        return inTail(c, i);
+      default:
+        held = (held + c.toLowerCase()).slice(-close.length);
+        if (held === close) over();
+        return i + 1;
+    }
+  }
+
+  function inHead(c: string, i: number): number {
+    if (held !== "" || c === "<") return inHeadTag(c, i);
+    if (/\s/.test(c)) return i + 1;
+    if (c === "`") {
+      phase = "fenceLine";
+      return i + 1;
+    }
+    const grammar = grammarAt(c);
+    if (grammar) startPayload(grammar);
+    else phase = "text";
+    return i;
+  }
+
+  /** A tag before any call: CDATA, or the first of a call of tags. */
+  function inHeadTag(c: string, i: number): number {
+    if (held === "") start = source.at(i);
+    held += c.toLowerCase();
+    const tagged = grammars.find((grammar) => typeof grammar === "object" && grammar.name.open.toLowerCase() === held);
+    if (tagged) startPayload(tagged);
+    else if (held === CDATA) held = "";
+    else {
+      const opens = grammars.map((grammar) => (typeof grammar === "object" ? grammar.name.open.toLowerCase() : ""));
+      if (![CDATA, ...opens].some((open) => open.startsWith(held))) [phase, rest] = ["text", start];
+    }
+    return i + 1;
+  }
+
+  function grammarAt(c: string): Grammar | undefined {
+    if (c === "{" || c === "[") return grammars.find((grammar) => grammar === "json");
+    if (!/[A-Za-z_]/.test(c)) return undefined;
+    return grammars.find((grammar) => grammar === "call" || (typeof grammar === "object" && grammar.name.open === ""));
+  }
+
+  function startPayload(grammar: Grammar, first = ""): void {
+    payload = toPayload(grammar);
+    held = "";
+    phase = "payload";
+    if (first !== "") payload.push(first, 0);
+  }
+
+  function toPayload(grammar: Grammar): Payload {
+    if (grammar === "call") return callSyntax({ calls, known: frame?.known ?? false, at });
+    if (grammar !== "json") return taggedCalls({ calls, tags: grammar satisfies Tagged, frameEnd: close, at });
+    const { envelope, result } = syntax;
+    return jsonCalls({ calls, framed: frame !== undefined, envelope, result: "key" in result ? result.key : undefined, at });
+  }
+
+  function inPayload(text: string, i: number): number {
+    const to = payload?.push(text, i) ?? i;
+    settle(to, text[to]);
+    return to;
+  }
+
+  /** A payload whose quotes are entities is decoded character by character. */
+  function inEscaped(c: string, i: number): number {
+    index = i;
+    if (c === "<") {
+      [phase, held, start] = ["tag", "", source.at(i)];
+      return i;
+    }
+    for (const decoded of decode(c)) {
+      payload?.push(decoded, 0);
+      settle(i + 1, undefined);
+    }
+    return i + 1;
+  }
+
+  function settle(to: number, next: string | undefined): void {
+    if (!payload) return;
+    switch (payload.state) {
+      case "open":
+        return;
+      case "paused":
+        if (next === "&") escaped = true;
+        else if (next === "<") [phase, held, start] = ["tag", "", source.at(to)];
+        else spoil();
+        return;
+      case "rejected":
+        if (committed) [phase, rest] = ["over", tailStart];
+        else phase = "text";
+        calls.confirm();
+        return;
+      default:
+        finishPayload(to);
+    }
+  }
+
+  function finishPayload(to: number): void {
+    if (!payload) return;
+    forged = payload.forged ?? false;
+    if (!frame || payload.closed) return over(source.at(to));
+    if (!payload.committed) calls.report("malformed_tool_call", "there is no call in the frame");
+    committed = true;
+    if (!payload.committed || payload.failed) {
+      [phase, held] = ["discard", ""];
+      return;
+    }
+    [phase, held, tailStart] = ["tail", "", source.at(to)];
+  }
+
+  function spoil(): void {
+    calls.spoil("an unexpected tag");
+    committed = true;
+    [phase, held] = ["discard", ""];
+  }
+
+  /** A tag in the middle of a payload: its end, if it is one. */
+  function inTag(c: string, i: number): number {
+    held += c;
+    const verdict = tagVerdict();
+    if (verdict === "maybe") return i + 1;
+    if (verdict === "no") {
+      spoil();
+      return i + 1;
+    }
+    payload?.end();
+    if (payload?.state === "rejected" && !committed) [phase, rest] = ["text", start];
+    else if (payload?.state === "done" && payload.committed) over(source.at(i + 1), verdict);
+    else {
+      if (!calls.refuse("unfinished_tool_call", UNFINISHED)) calls.report("malformed_tool_call", "there is no call in the frame");
+      over(undefined, verdict);
+    }
+    return i + 1;
+  }
+
+  function tagVerdict(): "end" | "maybe" | "no" | Opening {
+    const seen = held.toLowerCase();
+    if (seen === close || /^<\/\w+\s*>$/.test(seen)) return "end";
+    const opening = match(reopening, held);
+    if (opening !== undefined) return opening;
+    return close.startsWith(seen) || /^<\/\w*\s*$/.test(seen) ? "maybe" : "no";
+  }
+
+  function inTail(c: string, i: number): number {
+    if (held !== "" || c === "<" || c.toLowerCase() === close[0]) return inTailTag(c, i);
+    if (/[\s,;`\]>]/.test(c)) return i + 1;
+    const grammar = grammarAt(c);
+    if (grammar && grammar !== "json") committed = true;
+    if (grammar) startPayload(grammar);
+    else leave();
+    return i;
+  }
+
+  function inTailTag(c: string, i: number): number {
+    held += c;
+    const verdict = tagVerdict();
+    if (verdict === "maybe") return i + 1;
+    if (verdict === "no") leave();
+    else over(source.at(i + 1), verdict);
+    return i + 1;
+  }
+
+  /** Text follows although the frame is not closed. */
+  function leave(): void {
+    [phase, rest] = ["over", tailStart];
+    calls.confirm();
+  }
+
+  function over(to?: number, verdict: "end" | Opening = "end"): void {
+    phase = "over";
+    if (verdict !== "end") reopened = verdict;
+    calls.confirm(verdict === "end" ? to : undefined);
+  }
+
+  function end(cut: boolean): void {
+    if (phase === "tail") {
+      if (cut) calls.refuse("unfinished_tool_call", UNFINISHED);
+      over();
+    } else if (phase === "head" || phase === "fenceLine") {
+      if (cut && !frame?.known) refuse();
+      else phase = "text";
+    } else if (phase === "payload" || phase === "tag") endPayload(cut);
+    else phase = phase === "text" ? "text" : "over";
+  }
+
+  function endPayload(cut: boolean): void {
+    if (!payload) return;
+    const partOfEnd = phase === "payload" || tagVerdict() === "maybe";
+    if (!cut) payload.end();
+    forged = payload.forged ?? false;
+    if (forged) phase = "over";
+    else if (!cut && partOfEnd && payload.state === "done" && payload.committed) over();
+    else if (payload.state === "rejected" && committed) leave();
+    else if (payload.state === "rejected" || !(payload.committed || payload.attempted)) phase = "text";
+    else if (!cut && payload.state === "done" && !frame) phase = "over";
+    else refuse();
+  }
+
+  function refuse(): void {
+    if (!calls.refuse("unfinished_tool_call", UNFINISHED)) calls.report("unfinished_tool_call", UNFINISHED);
+    phase = "over";
+  }
+}

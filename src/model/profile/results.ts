@@ -1,0 +1,106 @@
+import { isObject, type Json } from "../../core/json.ts";
+import type { CallPart } from "../../core/thread.ts";
+import { unescapeXml } from "./entities.ts";
+import type { Profile, ResultAbout } from "./profile.ts";
+import { type ValueSink, valueReader } from "./value-reader.ts";
+
+/** Controls, direction marks and halves of characters: nothing a model should read, or a terminal obey. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\p{Surrogate}/gu;
+
+/** The result template of JSON_Strict. JSON cannot be closed from inside a string. */
+export function jsonResult(id: string, result: Json, { edited }: Partial<ResultAbout> = {}): string {
+  const body = { toolCallId: id, result, ...(edited !== undefined && { editedArguments: edited }) };
+  return visible(JSON.stringify({ tool_call_result: body }, null, 3));
+}
+
+/** The result template of XML_Tag. `&`, `<` and `>` are escaped, so that there is one closing tag. */
+export function xmlResult(id: string, result: Json, { name, edited }: ResultAbout): string {
+  const lines = [
+    "<tool_result>",
+    `  <id>${escapeXml(name)}_result</id>`,
+    `  <tool_call_id>${escapeXml(id)}</tool_call_id>`,
+    ...(edited === undefined ? [] : [`  <edited_arguments>${escapeXml(JSON.stringify(edited))}</edited_arguments>`]),
+    `  <content>\n    ${escapeXml(typeof result === "string" ? result : JSON.stringify(result))}\n  </content>`,
+    "</tool_result>",
+  ];
+  return lines.join("\n");
+}
+
+export function escapeXml(text: string): string {
+  return visible(text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
+}
+
+function visible(text: string): string {
+  return text.replaceAll(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** What the model is told about a call: its output, or why there is none. */
+export function resultOf({ settlement, invalid }: Pick<CallPart, "settlement" | "invalid">): Json {
+  const { status = "cancelled", output, error } = settlement ?? {};
+  if (status === "completed" || (status === "expired" && output !== undefined)) return output ?? null;
+  const reason = error ?? output;
+  return { error: invalid === undefined ? ERRORS[status] : "invalid_call", ...(reason !== undefined && { reason }) };
+}
+
+const ERRORS = {
+  failed: "tool_failed",
+  rejected: "rejected_by_user",
+  expired: "timed_out",
+  cancelled: "cancelled",
+} as const;
+
+export type InboundResult = { toolCallId: string; result: Json };
+
+/**
+ * Results that a user hands back inside a message. Only a message that is nothing but results, all of calls that
+ * are `pending`, counts; anything else is what the user said.
+ */
+export function readResults({ syntax: { result } }: Profile, text: string, pending: ReadonlySet<string>): InboundResult[] | undefined {
+  const results = "key" in result ? jsonResults(text, result.key) : xmlResults(text, result);
+  if (!results || results.length === 0) return undefined;
+  const ids = new Set(results.map(({ toolCallId }) => toolCallId));
+  return ids.size === results.length && [...ids].every((id) => pending.has(id)) ? results : undefined;
+}
+
+const NOWHERE: ValueSink = { open() {}, close() {}, key() {}, startText() {}, text() {}, endText() {}, scalar() {} };
+
+function jsonResults(text: string, key: string): InboundResult[] | undefined {
+  const results: InboundResult[] = [];
+  for (let from = 0; text.slice(from).trim() !== ""; ) {
+    const reader = valueReader(NOWHERE);
+    const to = reader.push(text, from);
+    const value = reader.state === "done" && reader.problem === undefined ? parseStrictly(text.slice(from, to)) : undefined;
+    const body = isObject(value) && Object.keys(value).length === 1 ? value[key] : undefined;
+    if (!isObject(body) || typeof body["toolCallId"] !== "string" || !("result" in body)) return undefined;
+    if (Object.keys(body).some((field) => !["toolCallId", "result", "editedArguments"].includes(field))) return undefined;
+    results.push({ toolCallId: body["toolCallId"], result: body["result"] ?? null });
+    from = to;
+  }
+  return results;
+}
+
+function xmlResults(text: string, { open, close }: { open: string; close: string }): InboundResult[] | undefined {
+  const results: InboundResult[] = [];
+  let rest = text.trim();
+  while (rest !== "") {
+    const end = rest.indexOf(close);
+    if (!rest.startsWith(open) || end < 0) return undefined;
+    const body = rest.slice(open.length, end);
+    const id = /<tool_call_id>([^<]*)<\/tool_call_id>/.exec(body)?.[1];
+    const content = /<content>([^<]*)<\/content>\s*$/.exec(body)?.[1];
+    if (id === undefined || content === undefined) return undefined;
+    const words = unescapeXml(content.trim());
+    results.push({ toolCallId: unescapeXml(id), result: parseStrictly(words) ?? words });
+    rest = rest.slice(end + close.length).trim();
+  }
+  return results;
+}
+
+function parseStrictly(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
