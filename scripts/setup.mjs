@@ -8,7 +8,11 @@ const wanted = createHash("sha256").update(readFileSync("package-lock.json")).di
 
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
   console.log("Installing dependencies (about half a minute, once)…");
-  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { stdio: "inherit", shell: process.platform === "win32" });
+  // Not `npm ci`: it refuses a lockfile made where the registry has no binaries for other platforms.
+  const npm = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  });
   if (npm.status !== 0) process.exit(npm.status ?? 1);
   writeFileSync(stamp, wanted);
 }

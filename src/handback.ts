@@ -63,8 +63,8 @@ export type Config = {
   retention?: Duration;
   /** A comment goes into quiet streams this often. Default `"15s"`. */
   heartbeat?: Duration;
-  /** Lets threads announce their calls to a `callbackUrl`. Default: none may. */
-  webhooks?: WebhookOptions;
+  /** Lets threads announce their calls to a `callbackUrl`. Without a secret none may. */
+  webhooks?: Partial<WebhookOptions>;
   /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
   aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
   log?: Log;
@@ -132,7 +132,7 @@ export async function createHandback(config: Config): Promise<Handback> {
     stopping: false,
   };
   const streams = openStreams({ clock, log, heartbeatMs: toMs(config.heartbeat ?? "15s", "heartbeat") });
-  const hooks = config.webhooks && webhooks(config.webhooks);
+  const hooks = config.webhooks?.secrets?.length ? webhooks({ ...config.webhooks, secrets: config.webhooks.secrets }) : undefined;
   const door = {
     engine,
     version: VERSION,

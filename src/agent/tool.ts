@@ -57,6 +57,9 @@ export type Tool = {
   idempotent: boolean;
 };
 
+/** A tool that remembers what it was declared with, for those who write its handler elsewhere. Only types: nothing is there at run time. */
+export type TypedTool<N extends string, I, O> = Tool & { readonly types?: { name: N; input: I; output: O } };
+
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -65,7 +68,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  * @example
  * const getMenu = tool({ name: "get_menu", description: "The coffee menu", input: z.object({ category: z.string() }), timeout: "30s" });
  */
-export function tool<I, O>(definition: ToolDefinition<I, O>): Tool {
+export function tool<const N extends string, I, O = unknown>(definition: ToolDefinition<I, O> & { name: N }): TypedTool<N, I, O> {
   const { name, description, execute, approval, timeout, onTimeout, retries = 0, cache, idempotent = false } = definition;
   const wrong = (field: string, message: string) => new AppError("invalid", `Tool ${name}: ${message}`, { field });
   if (!NAME.test(name)) throw wrong("name", "a name has 1 to 64 letters, digits, _ or -");

@@ -25,9 +25,26 @@ export async function loadConfig(settings: Settings): Promise<{ config: Config; 
       ? { baseUrl: baseUrl ?? "https://api.openai.com/v1", ...(apiKey !== undefined && { apiKey }) }
       : undefined;
   const extra = { ...(data !== undefined && { data }), ...(provider && { provider }) };
-  if (path !== undefined) return { config: { ...(await importConfig(path)), ...extra }, demo: false };
+  if (path !== undefined) {
+    const config = await importConfig(path);
+    return { config: { ...config, ...extra, webhooks: webhooksOf(settings, config.webhooks) }, demo: false };
+  }
+  Object.assign(extra, { webhooks: webhooksOf(settings) });
   if (settings.model !== undefined) return { config: { agents: { default: chatAgent({ model: settings.model }) }, ...extra }, demo: false };
   return { config: { agents: { default: demoAgent() }, ...extra }, demo: true };
+}
+
+/** Secrets come from the environment, so that they need not lie in a file. */
+function webhooksOf(
+  { webhookSecrets, webhookAllow, publicUrl }: Settings,
+  given: Config["webhooks"] = {},
+): NonNullable<Config["webhooks"]> {
+  return {
+    ...given,
+    ...(webhookSecrets.length > 0 && { secrets: webhookSecrets }),
+    ...(webhookAllow.length > 0 && { allow: webhookAllow }),
+    ...(publicUrl !== undefined && { publicUrl }),
+  };
 }
 
 async function importConfig(path: string): Promise<Config> {

@@ -10,14 +10,23 @@ export type Settings = {
   model: string | undefined;
   baseUrl: string | undefined;
   apiKey: string | undefined;
+  /** Secrets that sign webhooks; several while they are changed over. */
+  webhookSecrets: string[];
+  webhookAllow: string[];
+  publicUrl: string | undefined;
+  worker: WorkerSettings;
 };
 
-export type Command = "dev" | "start" | "help" | "version";
+/** What `handback worker` is told. */
+export type WorkerSettings = { file: string; url: string; key: string | undefined; concurrency: number; name: string | undefined };
+
+export type Command = "dev" | "start" | "worker" | "help" | "version";
 
 export const HELP = `Handback: an agent server for tools that run somewhere else.
 
   handback dev      start with readable logs, and again whenever the configuration changes
   handback start    start for production
+  handback worker ./tools.ts    run calls of these tools for a server elsewhere
 
 Options (and the environment variables behind them)
   --host <address>    where to listen                 HANDBACK_HOST       127.0.0.1
@@ -27,7 +36,16 @@ Options (and the environment variables behind them)
   --model <name>      a model, without a config file  HANDBACK_MODEL
   --base-url <url>    OpenAI-compatible server        OPENAI_BASE_URL
                       its key                         OPENAI_API_KEY
+                      signs webhooks                  HANDBACK_WEBHOOK_SECRET (several with spaces between)
+                      origins they may go to          HANDBACK_WEBHOOK_ALLOW  any public https
+                      this server, seen from outside  HANDBACK_PUBLIC_URL
   --help, --version
+
+Options of handback worker
+  --url <url>         the server                      HANDBACK_URL        http://127.0.0.1:4242
+                      its API key                     HANDBACK_WORKER_KEY
+  --concurrency <n>   calls at once                   HANDBACK_CONCURRENCY  10
+  --name <name>       under which it claims calls     HANDBACK_WORKER_NAME
 
 Without a config file and a model, a demo agent answers: no key, no account.
 `;
@@ -39,6 +57,9 @@ const OPTIONS = {
   config: { type: "string" },
   model: { type: "string" },
   "base-url": { type: "string" },
+  url: { type: "string" },
+  concurrency: { type: "string" },
+  name: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -54,15 +75,39 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
     model: pick(values.model, "HANDBACK_MODEL"),
     baseUrl: toUrl(pick(values["base-url"], "HANDBACK_BASE_URL", "OPENAI_BASE_URL")),
     apiKey: pick(undefined, "HANDBACK_API_KEY", "OPENAI_API_KEY"),
+    webhookSecrets: words(env["HANDBACK_WEBHOOK_SECRET"]),
+    webhookAllow: words(env["HANDBACK_WEBHOOK_ALLOW"]),
+    publicUrl: env["HANDBACK_PUBLIC_URL"] || undefined,
+    worker: {
+      file: positionals[1] ?? "",
+      url: toUrl(pick(values.url, "HANDBACK_URL"), "--url") ?? "http://127.0.0.1:4242",
+      key: pick(undefined, "HANDBACK_WORKER_KEY"),
+      concurrency: toCount(pick(values.concurrency, "HANDBACK_CONCURRENCY") ?? "10"),
+      name: pick(values.name, "HANDBACK_WORKER_NAME"),
+    },
   };
-  const [command = "help", ...rest] = positionals;
+  const [command = "help", ...others] = positionals;
+  const rest = command === "worker" ? others.slice(1) : others;
   if (values.help) return { command: "help", settings };
   if (values.version) return { command: "version", settings };
-  if (command !== "dev" && command !== "start" && command !== "help" && command !== "version") {
+  if (command !== "dev" && command !== "start" && command !== "worker" && command !== "help" && command !== "version") {
     throw new AppError("invalid", `There is no command ${command}; try \`handback dev\` or \`handback --help\``);
   }
   if (rest.length > 0) throw new AppError("invalid", `${rest[0]} is one word too many; try \`handback --help\``);
+  if (command === "worker" && settings.worker.file === "") {
+    throw new AppError("invalid", "handback worker needs a file of tools: `handback worker ./tools.ts`");
+  }
   return { command, settings };
+}
+
+function words(text: string | undefined): string[] {
+  return (text ?? "").split(/[\s,]+/).filter((word) => word !== "");
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,4}$/.test(text) || count === 0) throw new AppError("invalid", `--concurrency ${text}: give a number from 1 to 9999`);
+  return count;
 }
 
 function parsed(args: string[]) {
@@ -80,9 +125,9 @@ function toPort(text: string): number {
   return port;
 }
 
-function toUrl(text: string | undefined): string | undefined {
+function toUrl(text: string | undefined, flag = "--base-url"): string | undefined {
   if (text !== undefined && !/^https?:/.test(URL.canParse(text) ? new URL(text).protocol : "")) {
-    throw new AppError("invalid", `--base-url ${text} is no http url: it should look like https://api.example.com/v1`);
+    throw new AppError("invalid", `${flag} ${text} is no http url: it should look like https://api.example.com/v1`);
   }
   return text;
 }

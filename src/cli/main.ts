@@ -12,6 +12,9 @@ try {
     case "start":
       await (await import("./start.ts")).start(settings, { dev: false });
       break;
+    case "worker":
+      await (await import("./worker.ts")).worker(settings.worker);
+      break;
     case "help":
       process.stdout.write(HELP);
       break;

@@ -12,7 +12,7 @@ export type { ErrorCode } from "../core/error.ts";
 export type { CallStatus, Outcome, Owner, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "../core/event.ts";
 export type { Json, JsonObject } from "../core/json.ts";
 export type { CallQuery, Calls, ResultOptions } from "./calls.ts";
-export type { ExecuteContext, ExecuteOptions, ExecuteTools } from "./execute.ts";
+export type { ExecuteContext, ExecuteOptions, ExecuteTools, HandlersOf } from "./execute.ts";
 export type { FollowOptions, WatchOptions } from "./follow.ts";
 export { HandbackError } from "./handback-error.ts";
 export type { ConnectOptions, HeaderList } from "./request.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Json } from "../core/json.ts";
 import type { Calls } from "./calls.ts";
 import { HandbackError, isTemporary } from "./handback-error.ts";
-import { mint, pause } from "./time.ts";
+import { backoff, mint, pause } from "./time.ts";
 import type { Call } from "./wire.ts";
 
 /** What a tool is told besides its input. */
@@ -12,7 +12,26 @@ export type ExecuteContext = {
   name: string;
   /** Aborted when the call is no longer ours to run: cancelled, expired, claimed by somebody else, or the executor stops. */
   signal: AbortSignal;
+  /** Counts from 1; a retried tool sees 2. */
+  attempt: number;
 };
+
+/**
+ * Handlers for tools that are declared elsewhere, typed by their declarations.
+ *
+ * @example
+ * import type { tools } from "../server/tools.ts"; // [tool({ name: "get_menu", input: z.object({ category: z.string() }) })]
+ * const handlers: HandlersOf<typeof tools> = { get_menu: ({ category }) => fetchMenu(category) };
+ * await handback.execute({ tools: handlers });
+ */
+export type HandlersOf<Tools extends readonly Declared[]> = {
+  [T in Tools[number] as NonNullable<T["types"]>["name"]]: (
+    input: NonNullable<T["types"]>["input"],
+    context: ExecuteContext,
+  ) => NonNullable<T["types"]>["output"] | Promise<NonNullable<T["types"]>["output"]>;
+};
+
+type Declared = { readonly types?: { name: string; input: unknown; output: unknown } };
 
 /** Tools by name. What they return is the result; what they throw is told to the model. */
 export type ExecuteTools<Inputs> = { [Name in keyof Inputs]: (input: Inputs[Name], context: ExecuteContext) => unknown };
@@ -27,6 +46,10 @@ export type ExecuteOptions<Inputs> = {
   seconds?: number;
   /** Calls at once. Default 10. */
   concurrency?: number;
+  /** Attempts after the first failed one. Default 0. */
+  retries?: number;
+  /** Takes no more calls, and ends when those it runs are done. */
+  finish?: AbortSignal | undefined;
   /** Stops it: running tools are told, their claims are given back. */
   signal?: AbortSignal | undefined;
   /** Hears of what went wrong: tools that threw, results that were refused, a server that cannot be reached. */
@@ -38,12 +61,14 @@ const POLL_MS = 2_000;
 
 /** Runs calls of these tools, each by one executor at a time, until it is stopped. */
 export async function execute<Inputs>(calls: Calls, clock: Clock, options: ExecuteOptions<Inputs>): Promise<void> {
-  const { threadId, by = mint("executor"), seconds = 30, concurrency = 10, onError = () => {} } = options;
+  const { threadId, by = mint("executor"), seconds = 30, concurrency = 10, retries = 0, onError = () => {} } = options;
   const tools = options.tools as Record<string, (input: Json, context: ExecuteContext) => unknown>;
   const query = { tools: Object.keys(tools), kind: "call" as const, ...(threadId !== undefined && { threadId }) };
   /** Ends everything: the caller's signal, or a server that refuses us. */
   const over = new AbortController();
   const stop = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
+  /** No more calls are taken. */
+  const closed = options.finish ? AbortSignal.any([options.finish, stop]) : stop;
   const waiting = new Map<string, Call>();
   const running = new Map<string, { lost: AbortController; done: Promise<void> }>();
   /** Calls whose tool has not returned, also those we gave up: nothing runs twice at once. */
@@ -58,7 +83,7 @@ export async function execute<Inputs>(calls: Calls, clock: Clock, options: Execu
   };
   const start = () => {
     for (const [id, call] of waiting) {
-      if (stop.aborted || running.size >= concurrency) return;
+      if (closed.aborted || running.size >= concurrency) return;
       waiting.delete(id);
       const lost = new AbortController();
       const done = work(call, lost)
@@ -84,7 +109,15 @@ export async function execute<Inputs>(calls: Calls, clock: Clock, options: Execu
     const run = async () => {
       unfinished.add(id);
       try {
-        return await tools[name]?.(input, { callId: id, threadId: call.threadId, name, signal });
+        for (let attempt = 1; ; attempt += 1) {
+          try {
+            return await tools[name]?.(input, { callId: id, threadId: call.threadId, name, signal, attempt });
+          } catch (error) {
+            if (attempt > retries || signal.aborted) throw error;
+            onError(error, call);
+            await pause(clock, backoff(attempt - 1), signal);
+          }
+        }
       } finally {
         unfinished.delete(id);
       }
@@ -144,21 +177,21 @@ export async function execute<Inputs>(calls: Calls, clock: Clock, options: Execu
       const page = await calls.list({ ...query, status: "pending", limit: 200, ...(after !== undefined && { after }) });
       for (const call of page.calls) consider(call);
       after = page.next;
-    } while (after !== undefined && !stop.aborted);
+    } while (after !== undefined && !closed.aborted);
   };
 
   /** Claims lapse without a word, so somebody has to look now and then. */
   const lookEvery = async (ms: number) => {
     for (;;) {
-      await pause(clock, ms, stop);
-      if (stop.aborted) return;
+      await pause(clock, ms, closed);
+      if (closed.aborted) return;
       await look().catch(onError);
     }
   };
 
   const listen = async () => {
     try {
-      for await (const news of calls.watch({ ...query, signal: stop })) {
+      for await (const news of calls.watch({ ...query, signal: closed })) {
         if (news.type === "call") consider(news.call);
         else {
           waiting.delete(news.id);
@@ -175,6 +208,7 @@ export async function execute<Inputs>(calls: Calls, clock: Clock, options: Execu
   const patrol = lookEvery(seconds * 1000);
   try {
     await listen();
+    if (!stop.aborted) await Promise.all(Array.from(running.values(), ({ done }) => done));
   } finally {
     over.abort();
     await patrol;

@@ -6,6 +6,7 @@ import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
 import { nativeRoutes } from "./native.ts";
+import { referenceRoutes } from "./reference.ts";
 import { restRoutes, sessionRoutes } from "./rest.ts";
 
 export type AppOptions = { door: Door; aisdk: AisdkOptions; cors: CorsOptions | undefined; log: Log; ready: () => boolean };
@@ -34,6 +35,7 @@ export function createApp({ door, aisdk, cors: origins, log, ready }: AppOptions
   app.route("/agui", aguiRoutes(door));
   app.route("/api/chat", aisdkRoutes(door, aisdk));
   app.route("/v1", nativeRoutes(door));
+  app.route("/", referenceRoutes(door.version));
   app.route("/chat", restRoutes(door));
   app.route("/api/chat", sessionRoutes(door)); // where seed 001's clients look for it
   app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));

@@ -39,12 +39,14 @@ export type Calls = {
   complete(at: number | undefined): void;
   /** What is being written cannot be read. */
   spoil(problem: string): void;
-  /** Something that is not even half a call. */
+  /** Something in the frame is not even half a call. */
   report(code: RefusalCode, message: string): void;
   /** What was complete is a call; its words reach up to this place. */
   confirm(end?: number): void;
-  /** What is open or unconfirmed is none. True if there was one. */
-  refuse(code: RefusalCode, message: string): boolean;
+  /** The same at the end of a frame; all that was wrong in it is reported. */
+  close(end?: number): void;
+  /** What is open or unconfirmed is none; without one, something else was refused. */
+  refuse(code: RefusalCode, message: string, end?: number): void;
   /** Sends the pieces written so far. */
   flush(): void;
   readonly count: number;
@@ -66,6 +68,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
   const used = new Set<string>();
   let count = 0;
   let call: Open | undefined;
+  const reports: Pick<Refusal, "code" | "message">[] = [];
 
   return {
     nameOf(written) {
@@ -94,13 +97,15 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
     },
     confirm,
     report,
-    refuse(code, message) {
-      if (!call) return false;
+    close(end) {
+      confirm(end);
+      for (const { code, message } of reports.splice(0)) emit({ type: "refused", refusal: { code, message, source: source(end) } });
+    },
+    refuse(code, message, end) {
       flush();
-      const { id, name } = call;
+      const begun = call && { id: call.id, name: call.name };
       call = undefined;
-      emit({ type: "refused", id, name, refusal: { code, message, source: source() } });
-      return true;
+      emit({ type: "refused", ...begun, refusal: { code, message, source: source(end) } });
     },
     flush,
     get count() {
@@ -112,8 +117,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
   };
 
   function report(code: RefusalCode, message: string): void {
-    confirm();
-    emit({ type: "refused", refusal: { code, message, source: source() } });
+    reports.push({ code, message });
   }
 
   function open(name: string, wanted: string | undefined): Open {
@@ -127,8 +131,8 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
   }
 
   function mint(): string {
-    let id = `call_${count}`;
-    for (let i = count + 1; used.has(id); i += 1) id = `call_${i}`;
+    let id = `call_auto_${count}`; // not what a model would call its next one
+    for (let i = count + 1; used.has(id); i += 1) id = `call_auto_${i}`;
     return id;
   }
 

@@ -103,7 +103,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
         return inTail(c, i);
       default:
         held = (held + c.toLowerCase()).slice(-close.length);
-        if (held === close) over();
+        if (held === close) over(source.at(i + 1));
         return i + 1;
     }
   }
@@ -151,7 +151,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   function toPayload(grammar: Grammar): Payload {
     if (grammar === "call") return callSyntax({ calls, known: frame?.known ?? false, at });
     if (grammar !== "json") return taggedCalls({ calls, tags: grammar satisfies Tagged, frameEnd: close, at });
-    const { envelope, result } = syntax;
+    const { envelope = "tool_calls", result } = syntax;
     return jsonCalls({ calls, framed: frame !== undefined, envelope, result: "key" in result ? result.key : undefined, at });
   }
 
@@ -188,7 +188,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
       case "rejected":
         if (committed) [phase, rest] = ["over", tailStart];
         else phase = "text";
-        calls.confirm();
+        calls.close(committed ? tailStart : undefined);
         return;
       default:
         finishPayload(to);
@@ -227,7 +227,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     if (payload?.state === "rejected" && !committed) [phase, rest] = ["text", start];
     else if (payload?.state === "done" && payload.committed) over(source.at(i + 1), verdict);
     else {
-      if (!calls.refuse("unfinished_tool_call", UNFINISHED)) calls.report("malformed_tool_call", "there is no call in the frame");
+      calls.refuse("unfinished_tool_call", UNFINISHED, verdict === "end" ? source.at(i + 1) : start);
       over(undefined, verdict);
     }
     return i + 1;
@@ -263,13 +263,13 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   /** Text follows although the frame is not closed. */
   function leave(): void {
     [phase, rest] = ["over", tailStart];
-    calls.confirm();
+    calls.close(tailStart);
   }
 
   function over(to?: number, verdict: "end" | Opening = "end"): void {
     phase = "over";
     if (verdict !== "end") reopened = verdict;
-    calls.confirm(verdict === "end" ? to : undefined);
+    calls.close(verdict === "end" ? to : undefined);
   }
 
   function end(cut: boolean): void {
@@ -297,7 +297,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   }
 
   function refuse(): void {
-    if (!calls.refuse("unfinished_tool_call", UNFINISHED)) calls.report("unfinished_tool_call", UNFINISHED);
-    phase = "over";
+    calls.refuse("unfinished_tool_call", UNFINISHED);
+    over();
   }
 }

@@ -26,6 +26,8 @@ const MEANINGS = new Map<string, Meaning>([
   ...["type", "role"].map((key) => [key, "type"] as const),
   ...["content", "index"].map((key) => [key, "blank"] as const),
 ]);
+/** The keys with which a call can begin. */
+export const CALL_KEYS: readonly string[] = [...MEANINGS.keys()];
 /** What `type` and `role` may say where nothing else says that this is a call. */
 const KINDS = new Set(["function", "tool_call", "tool_use", "function_call", "assistant"]);
 
@@ -133,10 +135,6 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
         if (depth > 0) return element?.sink?.key(name);
         next = roleOf(name);
       },
-      partialKey(soFar) {
-        if (committed || forged || framed || rejected || containers.at(-1) !== "call" || trusted) return;
-        if (!couldMean(soFar)) reject();
-      },
       startText() {
         if (depth > 0) return element?.sink?.startText();
         role = take();
@@ -169,6 +167,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
           element?.sink?.scalar(value);
         } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "skip") reject();
       },
+      satisfied: () => containers.length === 1 && committed && !framed && element === undefined,
       careful: () => !committed && !forged && !framed,
       unfinished: () => element?.sink?.unfinished?.() ?? false,
     };
@@ -215,12 +214,6 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
     if (forged || (element === undefined && trusted)) return "skip";
     if (meaning === undefined && !trusted && !committed) reject();
     return meaning ?? "skip";
-  }
-
-  function couldMean(soFar: string): boolean {
-    if (containers.length === 1 && (envelope?.startsWith(soFar) || result?.startsWith(soFar))) return true;
-    for (const key of MEANINGS.keys()) if (key.startsWith(soFar)) return true;
-    return false;
   }
 
   function endWord(word: string): void {

@@ -3,6 +3,9 @@ import { coerce, flows, propertyOf, resolve } from "./coerce.ts";
 import { FORBIDDEN_KEYS } from "./parse-loosely.ts";
 import type { ValueSink } from "./value-reader.ts";
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
+const SPECIAL = /["\\\u0000-\u001f\ud800-\udfff]/;
+
 type Level = { kind: "{" | "["; empty: boolean; schema: JsonObject | undefined };
 
 /**
@@ -41,7 +44,7 @@ export function jsonWriter({ write, schema: root }: { write: (piece: string) => 
       begin("string");
       put('"');
     },
-    text: (piece) => put(JSON.stringify(piece).slice(1, -1)),
+    text: (piece) => put(SPECIAL.test(piece) ? JSON.stringify(piece).slice(1, -1) : piece),
     endText() {
       put('"');
       end();

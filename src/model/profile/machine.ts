@@ -1,9 +1,11 @@
 import type { ToolSpec } from "../../core/event.ts";
 import { type Aside, codeBlock, foreignJson, inlineCode } from "./aside.ts";
 import { type Found, openCalls } from "./calls.ts";
-import { openFrame, type OpenFrame } from "./frame.ts";
+import { type OpenFrame, openFrame } from "./frame.ts";
+import { type Glance, glance } from "./glance.ts";
+import { CALL_KEYS } from "./json-calls.ts";
 import { type Opening, match, openingsOf } from "./openings.ts";
-import type { Profile } from "./profile.ts";
+import type { Frame, Profile } from "./profile.ts";
 import { openSource } from "./source.ts";
 
 /** Finds calls, thoughts and inventions in what a model writes, in pieces of any size: each character is looked at once. */
@@ -13,13 +15,14 @@ export type Machine = {
   finish(options?: { cut?: boolean }): Found[];
 };
 
-type Mode = "speaking" | "ticks" | "fence" | "opening" | "aside" | "thinking" | "frame" | "forged";
+type Mode = "speaking" | "ticks" | "fence" | "opening" | "glance" | "aside" | "thinking" | "frame" | "forged";
 
 const SPACE = /\s/;
 
 /** A machine for one message. */
 export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]): Machine {
   const openings = openingsOf(syntax);
+  const keys = [syntax.envelope ?? "", "key" in syntax.result ? syntax.result.key : "", ...CALL_KEYS];
   const starts = new Set(openings.map(({ text }) => text[0]));
   const source = openSource();
   let found: Found[] = [];
@@ -38,6 +41,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
   let held = "";
   /** The fence before what is being looked at. */
   let prefix: { text: string; block: boolean } | undefined;
+  let glancing: Glance | undefined;
   let aside: Aside | undefined;
   let thinking = syntax.startsInReasoning ? syntax.reasoning[0]?.close : undefined;
   let forgedEnd = "";
@@ -94,6 +98,8 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
         return inFenceLine(text, i);
       case "opening":
         return inOpening(text, i);
+      case "glance":
+        return inGlance(text, i);
       case "aside":
         return inAside(text, i);
       case "thinking":
@@ -192,11 +198,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
       const language = held.replace(/^`+/, "").trim().toLowerCase();
       const named = c === "\n" && syntax.frames.find(({ fence }) => fence !== undefined && fence === language);
       if (named) {
-        source.feed(held, 0);
-        source.take(held.length);
-        held = "";
-        frame = openFrame({ frame: { ...named, close: "```" }, opening: "", syntax, calls, source });
-        mode = "frame";
+        startFrame(held, { ...named, close: "```" });
       }
       return i + 1;
     }
@@ -256,17 +258,35 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
       case "result":
         [mode, forgedEnd, forged] = ["forged", opening.close, [text]];
         return;
-      case "frame":
       case "json":
-        source.cut();
-        source.feed(text, 0);
-        source.take(text.length);
-        frame = openFrame({ ...(opening.type === "frame" && { frame: opening.frame }), opening: text, syntax, calls, source });
-        mode = "frame";
+        [mode, glancing, held] = ["glance", glance(text, keys), text];
         return;
+      case "frame":
+        return startFrame(text, opening.frame);
       default:
         opening satisfies never;
     }
+  }
+
+  function startFrame(text: string, spec?: Frame): void {
+    held = "";
+    source.cut();
+    source.feed(text, 0);
+    source.take(text.length);
+    frame = openFrame({ ...(spec && { frame: spec }), opening: text, syntax, calls, source });
+    mode = "frame";
+  }
+
+  function inGlance(text: string, i: number): number {
+    const c = text[i] as string;
+    const verdict = glancing?.push(c) ?? "no";
+    if (verdict === "no") {
+      release((prefix?.text ?? "") + held, prefix, glancing?.foreign());
+      return i;
+    }
+    held += c;
+    if (verdict === "yes") startFrame(held);
+    return i + 1;
   }
 
   function think(text: string, from: number): number {
@@ -381,7 +401,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
       else release((prefix?.text ?? "") + forged.join(""), undefined);
     }
     if (mode === "thinking" && held !== "") emit({ type: "reasoning", delta: held });
-    else if (mode === "opening" || mode === "fence") say((prefix?.text ?? "") + held);
+    else if (mode === "opening" || mode === "glance" || mode === "fence") say((prefix?.text ?? "") + held);
     calls.confirm();
     if (gap !== "" && (!afterFrame || (calls.count === 0 && gap.trim() !== ""))) emit({ type: "text", delta: gap });
   }

@@ -7,8 +7,8 @@ export type ValueSink = {
   text(piece: string): void;
   endText(): void;
   scalar(value: number | boolean | null): void;
-  /** A key as far as it is known: whoever waits for certain keys need not wait for its end. */
-  partialKey?(soFar: string): void;
+  /** Whether nothing is missing but brackets, so that anything else is no longer part of the value. */
+  satisfied?(): boolean;
   /** Whether strings must come character by character. */
   careful?(): boolean;
   /** Whether the string that seems to end here would then be cut off in the middle of what it holds. */
@@ -169,7 +169,6 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
 
   function grow(c: string, i: number): number {
     held += c;
-    if (place !== "word") sink.partialKey?.(held);
     return i + 1;
   }
 
@@ -270,12 +269,13 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
       held += c;
       return i + 1;
     }
-    if ((c === "," || CLOSED_BY[c] !== undefined) && !(strays > 0 && sink.unfinished?.())) {
+    if ((c === "," || stack.includes(CLOSED_BY[c] ?? "")) && !(strays > 0 && sink.unfinished?.())) {
       endString();
       return i;
     }
+    if (c === quote) return fail("two strings in a row", i); // a forgotten comma, or quotes that should have been escaped
     sink.text(quote + held);
-    strays += c === quote ? Number.NaN : 1; // two in a row may as well be a forgotten comma
+    strays += 1;
     place = "string";
     return i;
   }
@@ -326,6 +326,10 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
       return i + 1;
     }
     if (CLOSED_BY[c] !== undefined) return closeBracket(c, i);
+    if (c !== '"' && sink.satisfied?.()) {
+      state = "done";
+      return i;
+    }
     if (WORD_END.test(c) && !`{["'`.includes(c)) return fail(`an unexpected ${c}`, i);
     place = stack.at(-1) === "{" ? "key" : "value"; // a forgotten comma
     return i;

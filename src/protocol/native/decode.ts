@@ -24,7 +24,9 @@ export type RunRequest = {
 const maybe = z.exactOptional;
 const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
 const json = z.custom<Json>((value) => value !== undefined, "is missing");
-const object = z.custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object");
+const object = z
+  .custom<JsonObject>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
+  .meta({ type: "object" });
 const line = z
   .string()
   .max(200)
@@ -58,7 +60,8 @@ const options = z.object({
   timeout: maybe(z.int().nonnegative()),
   metadata: maybe(object),
 });
-const run = z.object({
+/** The body of `POST /v1/threads/:id/runs`. */
+export const runBody = z.object({
   message: maybe(z.union([z.string().min(1, "must say something"), z.object({ id: maybe(id), content, name: maybe(line) })])),
   agent: maybe(z.string()),
   runId: maybe(id),
@@ -69,7 +72,7 @@ const run = z.object({
 
 /** Reads the body of a run. `mint` names what the client left nameless. */
 export function decodeRun(body: unknown, mint: (prefix: string) => string): RunRequest {
-  const { message, runId = mint("run"), ...rest } = parse(run, body);
+  const { message, runId = mint("run"), ...rest } = parse(runBody, body);
   if (message === undefined) {
     if (rest.rewindTo === undefined) throw new AppError("invalid", "message: is missing", { field: "message" });
     return { runId, ...rest };
@@ -88,14 +91,15 @@ function toPart(wire: z.infer<typeof part>, i: number): Part | InlineFile {
 }
 
 const claim = z.int().positive();
-const result = z.union([
+/** The body of `POST /v1/calls/:id/result`. */
+export const resultBody = z.union([
   z.strictObject({ output: json, claim: maybe(claim), metadata: maybe(object) }),
   z.strictObject({ error: z.string().min(1), claim: maybe(claim), metadata: maybe(object) }),
 ]);
 
 /** Reads a result for one call. */
 export function decodeResult(body: unknown, callId: string): Result {
-  const { claim, metadata, ...said } = parse(result, body);
+  const { claim, metadata, ...said } = parse(resultBody, body);
   const more = { ...(claim !== undefined && { claim }), ...(metadata && { metadata }) };
   return "error" in said
     ? { callId, status: "failed", error: said.error, ...more }
@@ -104,53 +108,77 @@ export function decodeResult(body: unknown, callId: string): Result {
 
 const reason = z.string().max(2000);
 
+/** The bodies of `POST /v1/calls/:id/approve` and `/reject`. */
+export const approvalBody = z.object({ input: maybe(object), reason: maybe(reason) });
+export const rejectionBody = z.object({ reason: maybe(reason) });
+
 /** Reads a yes: perhaps with another input, perhaps with a reason. */
 export function decodeApproval(body: unknown): JsonObject {
-  return { approved: true, ...parse(z.object({ input: maybe(object), reason: maybe(reason) }), body) };
+  return { approved: true, ...parse(approvalBody, body) };
 }
 
 /** Reads a no, and why. */
 export function decodeRejection(body: unknown): JsonObject {
-  return { approved: false, ...parse(z.object({ reason: maybe(reason) }), body) };
+  return { approved: false, ...parse(rejectionBody, body) };
 }
+
+/** The body of `POST /v1/interrupts/:id/answer`. */
+export const answerBody = z.union([z.strictObject({ value: json }), z.strictObject({ status: z.literal("cancelled") })]);
 
 /** Reads the answer to a question. */
 export function decodeAnswer(body: unknown, interruptId: string): Answer {
-  const said = parse(z.union([z.strictObject({ value: json }), z.strictObject({ status: z.literal("cancelled") })]), body);
+  const said = parse(answerBody, body);
   return "value" in said ? { interruptId, status: "resolved", value: said.value } : { interruptId, status: "cancelled" };
 }
 
 const seconds = z.int().min(1).max(3600).default(30);
 
+/** The bodies of `POST /v1/calls/:id/claim`, `/heartbeat` and `/release`. */
+export const claimBody = z.object({ by: maybe(line.max(100)), seconds });
+export const heartbeatBody = z.object({ claim, seconds });
+export const releaseBody = z.object({ claim });
+
 /** Reads a claim: under which name, and for how long. */
 export function decodeClaim(body: unknown): { by?: string; seconds: number } {
-  return parse(z.object({ by: maybe(line.max(100)), seconds }), body);
+  return parse(claimBody, body);
 }
 
 /** Reads a heartbeat. */
 export function decodeHeartbeat(body: unknown): { claim: number; seconds: number } {
-  return parse(z.object({ claim, seconds }), body);
+  return parse(heartbeatBody, body);
 }
 
 /** Reads which claim is given back. */
 export function decodeRelease(body: unknown): { claim: number } {
-  return parse(z.object({ claim }), body);
+  return parse(releaseBody, body);
 }
+
+/** The body of `POST /v1/threads/:id/cancel`. */
+export const cancelBody = z.object({ reason: maybe(reason) });
 
 /** Reads why a run is cancelled. */
 export function decodeCancel(body: unknown): { reason?: string } {
-  return parse(z.object({ reason: maybe(reason) }), body);
+  return parse(cancelBody, body);
 }
+
+/** The body of `PATCH /v1/threads/:id`. */
+export const changeBody = z
+  .object({ title: maybe(line), metadata: maybe(object) })
+  .refine((given) => given.title !== undefined || given.metadata !== undefined, "must hold `title` or `metadata`");
 
 /** Reads a new title, new metadata or both. */
 export function decodeChange(body: unknown): { title?: string; metadata?: JsonObject } {
-  const change = z
-    .object({ title: maybe(line), metadata: maybe(object) })
-    .refine((given) => given.title !== undefined || given.metadata !== undefined, "must hold `title` or `metadata`");
-  return parse(change, body);
+  return parse(changeBody, body);
 }
+
+/** The body of `POST /v1/grants`. */
+export const grantBody = z.object({
+  tool: z.string().min(1).max(200),
+  threadId: maybe(id),
+  user: maybe(z.string().min(1).max(200)),
+});
 
 /** Reads a standing permission. Only an operator names the user. */
 export function decodeGrant(body: unknown): { tool: string; threadId?: string; user?: string } {
-  return parse(z.object({ tool: z.string().min(1).max(200), threadId: maybe(id), user: maybe(z.string().min(1).max(200)) }), body);
+  return parse(grantBody, body);
 }

@@ -20,43 +20,49 @@ const maybe = z.exactOptional;
 const limit = z.coerce.number().pipe(z.int().min(1).max(200)).default(50);
 const user = maybe(z.string().min(1).max(200));
 
+/** The query of `GET /v1/threads`. */
+export const threadQuery = z.object({
+  search: maybe(z.string().max(200)),
+  status: maybe(z.enum(["idle", "running", "waiting"])),
+  limit,
+  before: maybe(z.string()),
+  user,
+});
+
 /** Reads the query of `GET /v1/threads`. */
 export function decodeThreadQuery(query: Record<string, string>): ThreadQuery {
-  const schema = z.object({
-    search: maybe(z.string().max(200)),
-    status: maybe(z.enum(["idle", "running", "waiting"])),
-    limit,
-    before: maybe(z.string()),
-    user,
-  });
-  return parse(schema, query);
+  return parse(threadQuery, query);
 }
+
+/** The query of `GET /v1/calls`. */
+export const callQuery = z.object({
+  status: maybe(z.string()),
+  tool: maybe(z.string().transform((names) => names.split(",").filter((name) => name !== ""))),
+  threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
+  kind: maybe(z.enum(["call", "interrupt"])),
+  limit,
+  after: maybe(z.string()),
+  user,
+});
 
 /** Reads the query of `GET /v1/calls`. */
 export function decodeCallQuery(query: Record<string, string>): CallQuery {
-  const schema = z.object({
-    status: maybe(z.string()),
-    tool: maybe(z.string().transform((names) => names.split(",").filter((name) => name !== ""))),
-    threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
-    kind: maybe(z.enum(["call", "interrupt"])),
-    limit,
-    after: maybe(z.string()),
-    user,
-  });
-  return parse(schema, query);
+  return parse(callQuery, query);
 }
 
 /** Which deliveries are asked for. */
 export type DeliveryQuery = { threadId?: string; status?: string; limit: number; before?: string; user?: string };
 
+/** The query of `GET /v1/deliveries`. */
+export const deliveryQuery = z.object({
+  threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
+  status: maybe(z.string()),
+  limit,
+  before: maybe(z.string()),
+  user,
+});
+
 /** Reads the query of `GET /v1/deliveries`. */
 export function decodeDeliveryQuery(query: Record<string, string>): DeliveryQuery {
-  const schema = z.object({
-    threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
-    status: maybe(z.string()),
-    limit,
-    before: maybe(z.string()),
-    user,
-  });
-  return parse(schema, query);
+  return parse(deliveryQuery, query);
 }

@@ -18,7 +18,7 @@ export type ToolResultRequest = Results & { threadId?: string; token?: string /*
 const maybe = z.exactOptional;
 const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
 const json = z.custom<Json>((value) => value !== undefined, "is missing");
-const object = z.custom<JsonObject>(isObject, "must be an object");
+const object = z.custom<JsonObject>(isObject, "must be an object").meta({ type: "object" });
 const DAY = 24 * 3_600_000;
 
 const toolExecutionConfig = z.object({
