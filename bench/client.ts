@@ -1,22 +1,26 @@
 import { connect } from "node:net";
 
 /** What came of one request, in milliseconds since it was sent. */
-export type Answer = { firstToken: number; took: number; bytes: number; text: string };
+export type Answer = { firstToken: number; took: number; bytes: number; text: string /** Bytes of the request's body. */; sent: number };
 
 /** The first token in any of the streams: it is followed by others, joined or not. */
 const TOKEN = Buffer.from('"token ');
 const END = Buffer.from("0\r\n\r\n");
 
 /** Posts JSON over a socket of its own and takes in the answer. Does as little as it can, since it shares the machine with the servers. */
-export function post(url: string, body: object, { keep = false }: { keep?: boolean } = {}): Promise<Answer> {
+export function post(
+  url: string,
+  body: object,
+  { keep = false, accept = "*/*" }: { keep?: boolean; accept?: string } = {},
+): Promise<Answer> {
   const { hostname, port, pathname } = new URL(url);
   const data = Buffer.from(JSON.stringify(body));
-  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\ncontent-length: ${data.length}\r\n\r\n`;
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\naccept: ${accept}\r\ncontent-length: ${data.length}\r\n\r\n`;
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     socket.setNoDelay(true);
     const sent = performance.now();
-    const answer: Answer = { firstToken: Number.NaN, took: 0, bytes: 0, text: "" };
+    const answer: Answer = { firstToken: Number.NaN, took: 0, bytes: 0, text: "", sent: data.length };
     let first = true;
     socket.on("data", (chunk: Buffer) => {
       if (first) {

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { type Contender, NAMES, start, startUpstream } from "./contender.ts";
 import { firstToken } from "./measures/first-token.ts";
 import { install } from "./measures/install.ts";
+import { restRoundTrip } from "./measures/rest-round-trip.ts";
 import { roundTrip } from "./measures/round-trip.ts";
 import { idleStreams, streams } from "./measures/streams.ts";
 import { tokens } from "./measures/tokens.ts";
@@ -21,6 +22,7 @@ const MEASURES: Record<string, () => Promise<Row[]>> = {
   tokens: () => sideBySide(tokens),
   "first-token": () => sideBySide(firstToken),
   "round-trip": () => sideBySide(roundTrip),
+  rest: () => sideBySide(restRoundTrip),
   streams: () => sideBySide(streams),
   idle: () => sideBySide(idleStreams),
   waiting,

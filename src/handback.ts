@@ -10,6 +10,7 @@ import type { Aggregator, Engine, Log } from "./engine/engine.ts";
 import { outbox } from "./engine/outbox.ts";
 import { sweep } from "./engine/sweep.ts";
 import { type WebhookOptions, webhooks } from "./engine/webhooks.ts";
+import type { Model } from "./model/model.ts";
 import { openAiCompatible } from "./model/openai-compatible.ts";
 import { withRetry } from "./model/retry.ts";
 import { createApp } from "./server/app.ts";
@@ -35,6 +36,15 @@ export type { Thread } from "./core/thread.ts";
 export { aiSdkModel } from "./model/ai-sdk.ts";
 export type { Model, ModelEvent, ModelRequest } from "./model/model.ts";
 export { openAiCompatible } from "./model/openai-compatible.ts";
+export type { Refusal } from "./model/profile/calls.ts";
+export { GLM, Hermes, Pythonic, Qwen_XML } from "./model/profile/family-profiles.ts";
+export { type Parsed, parse as parseProfile } from "./model/profile/parse.ts";
+export { defineProfile, type Profile, type ProfileDefinition } from "./model/profile/profile.ts";
+export { PROFILES, type ProfileName } from "./model/profile/profiles.ts";
+export { readResults } from "./model/profile/results.ts";
+export { JSON_Strict, XML_Tag } from "./model/profile/seed-profiles.ts";
+export { ToolContextBuilder } from "./model/profile/tool-context-builder.ts";
+export { withProfile } from "./model/profile/with-profile.ts";
 export { anyOf, apiKeys, hashApiKey, jwt, newApiKey, type Principal } from "./server/principal.ts";
 
 /** What a Handback server is made of. Everything but the agents has a default. */
@@ -106,6 +116,7 @@ export async function createHandback(config: Config): Promise<Handback> {
   const { clock = systemClock, ids = randomIds, log = silentLog, bus = localBus() } = config;
   const agents = new Map(Object.entries(config.agents));
   if (agents.size === 0) throw new AppError("invalid", "agents: configure at least one agent", { field: "agents" });
+  const models = new Map<string, Model>();
   const engine: Engine = {
     store: config.store ?? (await openStore(config.data ?? ".handback")),
     bus,
@@ -119,7 +130,10 @@ export async function createHandback(config: Config): Promise<Handback> {
           `No provider for the model ${name}: set OPENAI_BASE_URL (or --base-url), or give the agent a provider's model`,
         );
       }
-      return withRetry(openAiCompatible({ model: name, ...config.provider }), { clock });
+      // Made once: a provider's schemas cost more to set up than a short answer costs to read.
+      const model = models.get(name) ?? withRetry(openAiCompatible({ model: name, ...config.provider }), { clock });
+      models.set(name, model);
+      return model;
     },
     cache: toolCache(),
     log,

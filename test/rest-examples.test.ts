@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { backend } from "./support/rest.ts";
-import { type ServerProcess, scratch, startServer, until } from "./support/server-process.ts";
+import { scratch, startServer, until } from "./support/server-process.ts";
 
 const run = promisify(execFile);
 const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
@@ -19,15 +19,11 @@ async function started(args: string[], env: Record<string, string>, ready: RegEx
   return found;
 }
 
-describe("the examples of the REST door", () => {
-  let server: ServerProcess;
-  let hook = "";
-  before(async () => {
-    hook = await started(["examples/rest/receiver.ts"], { PORT: "0", HANDBACK_WEBHOOK_SECRET: SECRET }, /(http:\S+)/);
-    const env = { HANDBACK_WEBHOOK_SECRET: SECRET, HANDBACK_WEBHOOK_ALLOW: hook };
-    server = await startServer(["start", "--port=0", "--data", scratch()], { cwd: scratch(), env });
-  });
+const hook = await started(["examples/rest/receiver.ts"], { PORT: "0", HANDBACK_WEBHOOK_SECRET: SECRET }, /(http:\S+)/);
+const env = { HANDBACK_WEBHOOK_SECRET: SECRET, HANDBACK_WEBHOOK_ALLOW: hook };
+const server = await startServer(["start", "--port=0", "--data", scratch()], { cwd: scratch(), env });
 
+describe("the examples of the REST door", () => {
   const examples: [string, string[]][] = [
     [process.execPath, ["examples/rest/executor.ts"]],
     ["sh", ["examples/rest/flow.sh"]],

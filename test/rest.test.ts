@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { chatAgent } from "../src/agent/chat.ts";
+import { tool } from "../src/agent/tool.ts";
+import { calls, says, scriptedBy } from "../src/model/scripted.ts";
 import { backend, coffeeShop, OUTSIDE, seedExample } from "./support/rest.ts";
 import { eventually, keyOf, serve } from "./support/serve.ts";
 
@@ -78,6 +81,32 @@ describe("the guide of seed 002", () => {
     assert.equal(outside.json.data.toolCalls[0].status, "pending", "also what the server could run itself");
     const inside = await chat({ message: "call add", toolExecutionConfig: { mode: "internal" } });
     assert.deepEqual([inside.json.data.toolCalls[0].result, inside.json.data.content], [3, "这是我们的咖啡菜单：[3]"]);
+  });
+
+  it("caches and retries this server's own tools as the thread wants it", async () => {
+    let runs = 0;
+    const flaky = tool({
+      name: "flaky",
+      description: "Fails at first",
+      input: { type: "object" },
+      execute() {
+        runs += 1;
+        if (runs === 1) throw new Error("not yet");
+        return runs;
+      },
+    });
+    const model = scriptedBy(({ history }) => (history.at(-1)?.role === "user" ? calls("flaky", {}) : says("done")));
+    await using server = await serve({ agents: { default: chatAgent({ model, tools: [flaky] }) } });
+    const { chat } = backend(server.url);
+    const internalConfig = { enableCache: true, cacheTtl: 60_000, maxRetries: 1 };
+    const first = chat({ message: "go", toolExecutionConfig: { mode: "internal", internalConfig } });
+    await eventually(() => runs === 1);
+    await server.clock.advance(1_000);
+    assert.equal((await first).json.data.toolCalls[0].result, 2);
+    const cached = await chat({ message: "again" });
+    assert.deepEqual([cached.json.data.toolCalls[0].result, runs], [2, 2]);
+    await server.clock.advance(60_000);
+    assert.equal((await chat({ message: "again" })).json.data.toolCalls[0].result, 3);
   });
 
   it("tells the model of a failure, at whichever level it is told", async () => {

@@ -44,14 +44,14 @@ async function ownPart(contender: Contender, size: number, rounds: number): Prom
 }
 
 /** A conversation with one server, as its own kind of client has it. */
-type Talk = {
+export type Talk = {
   lengthen(messages: number): Promise<void>;
   /** Has the model call the tool, and hands the result back. */
   handBack(): Promise<Answer>;
 };
 
-const SMALL_TALK = JSON.stringify({ n: 20, say: "Something of the length that people write when they talk to an assistant." });
-const CALL = JSON.stringify({ n: 1, tools: ["ext"] });
+export const SMALL_TALK = JSON.stringify({ n: 20, say: "Something of the length that people write when they talk to an assistant." });
+export const CALL = JSON.stringify({ n: 1, tools: ["ext"] });
 const REPLY = "token ".repeat(20);
 
 const TALKS: Record<Contender["name"], (contender: Contender) => Talk> = {
@@ -83,7 +83,7 @@ function serverTalk({ url }: Contender, smallTalk: string): Talk {
 }
 
 /** The client owns the thread: it sends everything every time. */
-function clientTalk({ name, url }: Contender): Talk {
+export function clientTalk({ name, url }: Contender): Talk {
   const write = name === "ai-sdk" ? uiMessages : chatMessages;
   const messages: object[] = [];
   return {

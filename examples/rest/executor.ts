@@ -16,7 +16,11 @@ async function post(path: string, body: object, key: string): Promise<{ data: { 
   // The key makes it safe to send again after a timeout: the same effect, the same answer.
   const headers = { "content-type": "application/json", "idempotency-key": key };
   const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  const answer = (await response.json()) as { success: boolean; error?: string; data: { content: string; agentResponse: { content: string } } };
+  const answer = (await response.json()) as {
+    success: boolean;
+    error?: string;
+    data: { content: string; agentResponse: { content: string } };
+  };
   if (!answer.success) throw new Error(`${response.status} ${answer.error}`);
   return answer;
 }

@@ -13,14 +13,16 @@ curl -sS --fail-with-body "$url/chat" -H 'content-type: application/json' -H "id
 echo
 
 # 2. What is there to do?
-curl -sS --fail-with-body "$url/chat/pending-tools/$thread" | tee /dev/stderr | grep -q '"name":"get_menu"'
-echo
+pending=$(curl -sS --fail-with-body "$url/chat/pending-tools/$thread")
+echo "$pending"
+echo "$pending" | grep -q '"name":"get_menu"'
 
 # 3. Hand the result back and hear what the agent makes of it. Without a toolCallId it answers the first call that waits.
-curl -sS --fail-with-body "$url/chat/tool-result" -H 'content-type: application/json' -H "idempotency-key: $thread-2" -d '{
+answer=$(curl -sS --fail-with-body "$url/chat/tool-result" -H 'content-type: application/json' -H "idempotency-key: $thread-2" -d '{
   "threadId": "'"$thread"'",
   "toolResult": { "success": true, "data": { "menu": [{ "name": "美式咖啡", "price": 25 }] } },
   "success": true,
   "metadata": { "source": "curl" }
-}' | tee /dev/stderr | grep -q '工具执行结果已处理.*美式咖啡'
-echo
+}')
+echo "$answer"
+echo "$answer" | grep -q '工具执行结果已处理.*美式咖啡'

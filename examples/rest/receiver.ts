@@ -12,7 +12,13 @@ const server = createServer(async (request, response) => {
   const { "webhook-id": id = "", "webhook-timestamp": at = "", "webhook-signature": signatures = "" } = request.headers;
   const expected = `v1,${createHmac("sha256", secret).update(`${id}.${at}.${body}`).digest("base64")}`;
   const fresh = Math.abs(Date.now() / 1000 - Number(at)) < 300;
-  if (!fresh || !String(signatures).split(" ").some((signature) => same(signature, expected))) return response.writeHead(401).end();
+  if (
+    !fresh ||
+    !String(signatures)
+      .split(" ")
+      .some((signature) => same(signature, expected))
+  )
+    return response.writeHead(401).end();
   // Sent at least once: the same id is the same call, so it is executed once.
   const { data } = JSON.parse(body) as { data: { name: string; args: { category: string } } };
   const result = seen.get(String(id)) ?? JSON.stringify({ success: true, data: { category: data.args.category, menu: ["美式咖啡"] } });

@@ -4,6 +4,9 @@ import type { Next } from "../core/step.ts";
 import { type AssistantEntry, type Thread, waits } from "../core/thread.ts";
 import { aiSdkModel, type LanguageModel } from "../model/ai-sdk.ts";
 import type { Model } from "../model/model.ts";
+import type { Profile } from "../model/profile/profile.ts";
+import { type ProfileName, profileNamed, toProfile } from "../model/profile/profiles.ts";
+import { withProfile } from "../model/profile/with-profile.ts";
 import type { Agent, StepContext } from "./agent.ts";
 import { speak } from "./speak.ts";
 import type { Tool } from "./tool.ts";
@@ -17,6 +20,8 @@ export type ChatOptions = {
   models?: Record<string, ModelLike>;
   instructions?: string | ((thread: Thread) => string);
   tools?: readonly Tool[];
+  /** Tools by prompt, for models without calls of their own. A request may choose another one by name, or `"native"` calls. */
+  profile?: Profile | ProfileName;
   /** Model calls in one turn. Default 50. */
   maxSteps?: number;
   /** What one run may spend; reaching it fails the run. */
@@ -46,10 +51,11 @@ export function chatAgent(options: ChatOptions): Agent {
   return {
     tools,
     ...(whilePending && { whilePending }),
-    check({ model }: RunOptions) {
+    check({ model, profile }: RunOptions) {
       if (model !== undefined && !Object.hasOwn(options.models ?? {}, model) && model !== options.model) {
         throw new AppError("invalid", `model: this agent does not offer ${model}`, { field: "model" });
       }
+      profileOf(options, profile);
     },
     next(thread): Next {
       if (waits(thread).length > 0) return { type: "wait" };
@@ -58,7 +64,10 @@ export function chatAgent(options: ChatOptions): Agent {
       if (last && stopWhen?.(thread)) return { type: "done" };
       return overBudget(thread, thread.options.maxSteps ?? maxSteps, limits) ?? { type: "step" };
     },
-    step: (context) => speak(context, { name: "model", stream: ask(options, tools, context), tools, price: options.price }),
+    step(context) {
+      const own = context.thread.options.tools ? new Map([...tools].filter(([name]) => allowed(context.thread, name))) : tools;
+      return speak(context, { name: "model", stream: ask(options, own, context), tools: own, price: options.price });
+    },
   };
 }
 
@@ -90,8 +99,10 @@ function ask(options: ChatOptions, tools: ReadonlyMap<string, Tool>, context: St
   const { instructions } = options;
   const chosen = thread.options.model === undefined ? options.model : (options.models?.[thread.options.model] ?? options.model);
   const specs: ToolSpec[] = [...tools.values()].map(({ spec }) => spec);
-  for (const spec of thread.tools) if (!tools.has(spec.name)) specs.push(spec);
-  return toModel(chosen, context)(
+  for (const spec of thread.tools) if (!tools.has(spec.name) && allowed(thread, spec.name)) specs.push(spec);
+  const profile = profileOf(options, thread.options.profile);
+  const model = toModel(chosen, context);
+  return (profile ? withProfile(profile, model) : model)(
     {
       instructions: thread.options.instructions ?? (typeof instructions === "function" ? instructions(thread) : instructions),
       history: thread.history.filter((entry) => entry.role === "user" || entry.state === "completed"),
@@ -101,6 +112,18 @@ function ask(options: ChatOptions, tools: ReadonlyMap<string, Tool>, context: St
     },
     signal,
   );
+}
+
+/** Whether this turn's options let the model call a tool. */
+function allowed({ options }: Thread, name: string): boolean {
+  return options.tools?.includes(name) ?? true;
+}
+
+/** The profile of a turn; none is native calls. */
+function profileOf({ profile }: ChatOptions, asked: string | undefined): Profile | undefined {
+  const own = profile && toProfile(profile);
+  if (asked === "native") return undefined;
+  return asked === undefined || asked === own?.name ? own : profileNamed(asked);
 }
 
 function toModel(model: ModelLike, context: StepContext): Model {

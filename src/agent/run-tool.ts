@@ -63,7 +63,10 @@ async function once(tool: Tool, { input, context, signal, clock }: ToolRun, atte
           resolve({ type: "failed", error: `Timed out after ${tool.timeout} ms` });
         });
   try {
-    return await Promise.race([late, attend(tool, input, { ...context, attempt, progress, signal: AbortSignal.any([signal, limit.signal]) })]);
+    return await Promise.race([
+      late,
+      attend(tool, input, { ...context, attempt, progress, signal: AbortSignal.any([signal, limit.signal]) }),
+    ]);
   } finally {
     over = true;
     call?.();

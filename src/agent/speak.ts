@@ -112,7 +112,8 @@ function find(name: string, tools: ReadonlyMap<string, Tool>, { thread }: StepCo
   const tool = tools.get(name);
   const outside = thread.options.toolExecution?.mode === "outside";
   if (tool) return { tool, schema: tool.input, owner: outside && tool.owner === "server" ? "external" : tool.owner };
-  const declared = thread.tools.find((spec) => spec.name === name);
+  const allowed = thread.options.tools?.includes(name) ?? true;
+  const declared = allowed ? thread.tools.find((spec) => spec.name === name) : undefined;
   if (declared) return { declared, schema: fromJsonSchema(declared.input), owner: outside ? "external" : "client" };
   return { owner: "server" };
 }
@@ -129,6 +130,7 @@ async function checked(
   const { owner, schema, tool } = find(event.name, tools, context);
   const origin = { ...(event.provider && { provider: event.provider }), ...(event.source !== undefined && { source: event.source }) };
   const read = toInput(event.input);
+  if (event.invalid !== undefined) return { owner, ...origin, input: read.input, invalid: event.invalid };
   if ("problem" in read)
     return { owner, ...origin, input: read.input, invalid: `The arguments of ${event.name} cannot be read: ${read.problem}` };
   const { input } = read;

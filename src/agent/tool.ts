@@ -9,6 +9,8 @@ export type ToolContext = {
   callId: string;
   threadId: string;
   user: string;
+  /** What the run was given for its tools, besides what the model says. */
+  values: JsonObject;
   /** Counts from 1; a retried tool sees 2. */
   attempt: number;
   /** Aborted when the run is cancelled or has no time left. */

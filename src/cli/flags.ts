@@ -15,18 +15,24 @@ export type Settings = {
   webhookAllow: string[];
   publicUrl: string | undefined;
   worker: WorkerSettings;
+  profile: ProfileSettings;
 };
 
 /** What `handback worker` is told. */
 export type WorkerSettings = { file: string; url: string; key: string | undefined; concurrency: number; name: string | undefined };
 
-export type Command = "dev" | "start" | "worker" | "help" | "version";
+/** What `handback profile try` is told. */
+export type ProfileSettings = { verb: string; name: string; file: string; cut: boolean };
+
+const COMMANDS = ["dev", "start", "worker", "profile", "help", "version"] as const;
+export type Command = (typeof COMMANDS)[number];
 
 export const HELP = `Handback: an agent server for tools that run somewhere else.
 
   handback dev      start with readable logs, and again whenever the configuration changes
   handback start    start for production
   handback worker ./tools.ts    run calls of these tools for a server elsewhere
+  handback profile try <profile> <file>    what a model is told by this profile, and what of its answer in the file is a call
 
 Options (and the environment variables behind them)
   --host <address>    where to listen                 HANDBACK_HOST       127.0.0.1
@@ -47,6 +53,9 @@ Options of handback worker
   --concurrency <n>   calls at once                   HANDBACK_CONCURRENCY  10
   --name <name>       under which it claims calls     HANDBACK_WORKER_NAME
 
+Options of handback profile try
+  --cut               the answer was cut off by the length limit
+
 Without a config file and a model, a demo agent answers: no key, no account.
 `;
 
@@ -60,6 +69,7 @@ const OPTIONS = {
   url: { type: "string" },
   concurrency: { type: "string" },
   name: { type: "string" },
+  cut: { type: "boolean", default: false },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -85,19 +95,27 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
       concurrency: toCount(pick(values.concurrency, "HANDBACK_CONCURRENCY") ?? "10"),
       name: pick(values.name, "HANDBACK_WORKER_NAME"),
     },
+    profile: { verb: positionals[1] ?? "", name: positionals[2] ?? "", file: positionals[3] ?? "", cut: values.cut },
   };
   const [command = "help", ...others] = positionals;
-  const rest = command === "worker" ? others.slice(1) : others;
+  const rest = others.slice(command === "worker" ? 1 : command === "profile" ? 3 : 0);
   if (values.help) return { command: "help", settings };
   if (values.version) return { command: "version", settings };
-  if (command !== "dev" && command !== "start" && command !== "worker" && command !== "help" && command !== "version") {
+  if (!isCommand(command)) {
     throw new AppError("invalid", `There is no command ${command}; try \`handback dev\` or \`handback --help\``);
   }
   if (rest.length > 0) throw new AppError("invalid", `${rest[0]} is one word too many; try \`handback --help\``);
   if (command === "worker" && settings.worker.file === "") {
     throw new AppError("invalid", "handback worker needs a file of tools: `handback worker ./tools.ts`");
   }
+  if (command === "profile" && (settings.profile.verb !== "try" || settings.profile.file === "")) {
+    throw new AppError("invalid", "handback profile needs a profile and a model's answer: `handback profile try JSON_Strict ./answer.txt`");
+  }
   return { command, settings };
+}
+
+function isCommand(word: string): word is Command {
+  return (COMMANDS as readonly string[]).includes(word);
 }
 
 function words(text: string | undefined): string[] {

@@ -15,6 +15,9 @@ try {
     case "worker":
       await (await import("./worker.ts")).worker(settings.worker);
       break;
+    case "profile":
+      process.stdout.write(await (await import("./profile.ts")).tryProfile(settings));
+      break;
     case "help":
       process.stdout.write(HELP);
       break;

@@ -51,7 +51,7 @@ function handlerOf(tool: Tool, path: string): Handler {
   if (!tool.execute) throw new AppError("invalid", `${path}: the tool ${tool.spec.name} has no execute`);
   const cache = toolCache();
   return async (input, { callId, threadId, signal }) => {
-    const context = { callId, threadId, user: "", progress: () => {} };
+    const context = { callId, threadId, user: "", values: {}, progress: () => {} };
     const execution = await runTool(tool, { input, context, signal, internal: {}, clock: systemClock, cache, scope: threadId });
     if (execution.type === "completed") return execution.output;
     throw new Error(execution.type === "failed" ? execution.error : "A worker cannot hand a call back again");

@@ -28,7 +28,15 @@ export type RunOptions = {
   timeout?: number;
   /** Facts the client wants the model to know. */
   context?: { description: string; value: string }[];
+  /** The names of the tools the model may call in this turn. Default: all there are. */
+  tools?: string[];
+  /** What server tools and nodes are told besides their input. */
+  values?: JsonObject;
+  /** What the turn's span is marked with. */
+  attributes?: JsonObject;
   toolExecution?: ToolExecution;
+  /** How tools are told to a model that has no calls of its own; `"native"` for one that has. */
+  profile?: string;
   metadata?: JsonObject;
 };
 

@@ -16,6 +16,16 @@ describe("the index rows of an event", () => {
     assert.deepEqual(of({ type: "run.recovered", runId: "r1", epoch: 5 }), [{ type: "epoch", epoch: 5 }]);
   });
 
+  it("tell where calls are announced, whenever that changes", () => {
+    const options = (callbackUrl?: string) => ({
+      toolExecution: { mode: "outside" as const, outsideConfig: { ...(callbackUrl !== undefined && { callbackUrl }) } },
+    });
+    const of2 = (event: Event) => of(event).filter((row) => row.type === "callback");
+    assert.deepEqual(of2(runStarted("r1", { options: options("https://a.example") })), [{ type: "callback", url: "https://a.example" }]);
+    assert.deepEqual(of2(runStarted("r1", { options: options() })), [{ type: "callback", url: null }]);
+    assert.deepEqual(of2(runStarted("r1")), []);
+  });
+
   it("tell whether a thread waits or is idle, and how its run came out", () => {
     assert.deepEqual(of(ended({ type: "waiting", for: [] })), [{ type: "run.over", status: "waiting", outcome: "waiting" }]);
     for (const outcome of ["done", "failed", "cancelled"] as const) {

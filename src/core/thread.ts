@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { patch } from "./patch.ts";
 
 /** Raised whenever `fold` reads the same events differently; snapshots of another version are thrown away. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 /** What the log adds up to. The head is small; only `history` and `state` grow. */
 export type Thread = {
@@ -29,6 +29,8 @@ export type Thread = {
   tools: ToolSpec[];
   options: RunOptions;
   history: Entry[];
+  /** What agents show beside what they say, each under its own id. */
+  activities: readonly Activity[];
   state: Json;
   title: string | undefined;
   metadata: JsonObject;
@@ -88,6 +90,9 @@ export type Call = {
 
 export type Interrupt = Extract<Wait, { type: "interrupt" }> & { taskId?: string };
 
+/** Something an agent shows and changes. `seq` is where it first appeared. */
+export type Activity = { messageId: string; activityType: string; content: Json; seq: number };
+
 /** One piece of the conversation. An assistant entry is one step of the model. */
 export type Entry = UserEntry | AssistantEntry;
 export type UserEntry = { role: "user"; seq: number; turnId: string } & UserMessage;
@@ -132,6 +137,7 @@ export function emptyThread(): Thread {
     tools: [],
     options: {},
     history: [],
+    activities: [],
     state: {},
     title: undefined,
     metadata: {},
@@ -304,14 +310,22 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     case "thread.rewound":
       thread.history.length = firstAt(thread.history, event.to);
+      thread.activities = thread.activities.filter(({ seq }) => seq < event.to);
       return;
     case "thread.changed":
       if (event.title !== undefined) thread.title = event.title;
       if (event.metadata) thread.metadata = event.metadata;
       return;
+    case "activity.changed": {
+      const { messageId, activityType, ops } = event;
+      const before = thread.activities.find((activity) => activity.messageId === messageId);
+      const after = { seq: event.seq, ...before, messageId, activityType, content: patched(before?.content ?? {}, ops) };
+      // A new array each time: a preview shares it.
+      thread.activities = before ? thread.activities.map((activity) => (activity === before ? after : activity)) : [...thread.activities, after];
+      return;
+    }
     case "tool.progressed":
     case "checkpoint.reached":
-    case "activity.changed":
     case "custom.emitted":
     case "thread.forked":
       return;

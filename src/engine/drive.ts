@@ -225,7 +225,13 @@ async function perform({ engine, live, epoch, stop, agent, record }: Driver, cal
   const execution = tool?.execute
     ? await runTool(tool, {
         input: call.input,
-        context: { callId, threadId, user, progress: (output) => void record.write({ type: "tool.progressed", callId, output }) },
+        context: {
+          callId,
+          threadId,
+          user,
+          values: live.thread.options.values ?? {},
+          progress: (output) => void record.write({ type: "tool.progressed", callId, output }),
+        },
         signal: stop.signal,
         internal: live.thread.options.toolExecution?.internalConfig ?? {},
         clock: engine.clock,

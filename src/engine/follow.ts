@@ -11,7 +11,8 @@ import { type Batch, hold, type Live, release } from "./live.ts";
  */
 export type Until = "run" | "turn" | "forever" | { mine: (wait: Wait) => boolean };
 
-const PAGE = 500;
+/** Events read back at once. Few, because they may be large and a slow reader holds all of them until it has taken them. */
+const PAGE = 64;
 
 /** Batches a slow reader may leave lying in memory; behind that it reads from the store at its own pace. */
 const BACKLOG = 64;

@@ -35,7 +35,7 @@ export function outbox(engine: Engine, hooks: Webhooks, read: ReadResult): { sto
     } catch (error) {
       engine.log({ event: "outbox.failed", message: textOf(error) });
     }
-    if (!stop.signal.aborted) plan(EVERY_MS);
+    if (!stop.signal.aborted && !waiting) plan(EVERY_MS);
   };
   const plan = (ms: number) => {
     timer();

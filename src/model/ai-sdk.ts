@@ -57,7 +57,9 @@ async function* speak(
   try {
     signal.throwIfAborted();
     const model = typeof source === "function" ? await source() : source;
-    reader = (await start(model, { ...settings, prompt, ...toTools(request.tools), abortSignal: signal })).getReader();
+    reader = (
+      await start(model, { ...settings, prompt, ...toTools(request.tools), ...toStops(request, settings), abortSignal: signal })
+    ).getReader();
     signal.throwIfAborted();
     signal.addEventListener("abort", stop);
     for (;;) {
@@ -197,6 +199,10 @@ function toTools(tools: readonly ToolSpec[]): { tools?: LanguageModelV4FunctionT
       } as LanguageModelV4FunctionTool["inputSchema"],
     })),
   };
+}
+
+function toStops({ stop = [] }: ModelRequest, settings: AiSdkOptions["settings"]): { stopSequences?: string[] } {
+  return stop.length === 0 ? {} : { stopSequences: [...(settings?.stopSequences ?? []), ...stop] };
 }
 
 function ended(type: "text.ended" | "reasoning.ended", { id, provider }: Open, last?: JsonObject): ModelEvent {

@@ -8,6 +8,8 @@ export type ModelRequest = {
   history: readonly Entry[];
   tools: readonly ToolSpec[];
   options: RunOptions;
+  /** Where the model shall stop, besides its own end. */
+  stop?: readonly string[];
   /** The bytes of a file in `history`. */
   blob: (id: string) => Promise<{ mediaType: string; data: Uint8Array }>;
 };
@@ -19,8 +21,16 @@ export type ModelEvent =
   | { type: "text.ended" | "reasoning.ended"; id: string; provider?: JsonObject }
   | { type: "tool.started"; id: string; name: string }
   | { type: "tool.delta"; id: string; delta: string }
-  /** `input` as the model wrote it: text still to be parsed, or a value. */
-  | { type: "tool.called"; id: string; name: string; input: string | { value: Json }; provider?: JsonObject; source?: string }
+  /** `input` as the model wrote it: text still to be parsed, or a value. `invalid`: why nobody may run it. */
+  | {
+      type: "tool.called";
+      id: string;
+      name: string;
+      input: string | { value: Json };
+      provider?: JsonObject;
+      source?: string;
+      invalid?: string;
+    }
   | { type: "file"; mediaType: string; data: Uint8Array }
   | { type: "source"; id?: string; url?: string; title?: string }
   | { type: "finished"; reason: string; usage?: Usage };

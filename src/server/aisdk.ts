@@ -30,6 +30,7 @@ export function aisdkRoutes(door: Door, { version, holdMs }: AisdkOptions): Hono
 
   app.post("/", async (c) => {
     const principal = await asker(door, c);
+    peer(c); // before anything is written
     const json = await body(door, c);
     if (isStateless(json))
       throw new AppError("invalid", "id: name the thread; stateless requests are not served here yet", { field: "id" });

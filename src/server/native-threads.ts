@@ -9,6 +9,7 @@ import { body, type Door } from "./door.ts";
 import { member, namedThread, ownerOf } from "./native-member.ts";
 import { callJson, runIdOf, threadJson, threadRow } from "./native-row.ts";
 import { byLabel, type Principal } from "./principal.ts";
+import { requestKey } from "./request-key.ts";
 
 /** How many open calls and questions a thread shows; `/v1/calls` has them all. */
 const MOST_WAITS = 200;
@@ -53,7 +54,9 @@ export function threadRoutes(door: Door): Hono {
   app.post("/:id/runs", async (c) => {
     const principal = await member(door, c);
     const key = namedThread(principal, c);
-    const { message, ...request } = decodeRun(await body(door, c), ids);
+    const json = await body(door, c);
+    const { message, ...request } = decodeRun(json, ids);
+    const keyed = requestKey(c, json);
     const submitted = await submit(engine, key, {
       type: "run",
       ...request,
@@ -63,6 +66,7 @@ export function threadRoutes(door: Door): Hono {
       answers: [],
       door: "explicit",
       ...asked(principal),
+      ...(keyed && { request: keyed }),
     });
     const runId = await runIdOf(engine, key, submitted);
     return c.json({ runId: runId ?? request.runId, threadId: key.threadId, seq: submitted.after }, 202);

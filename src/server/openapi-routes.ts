@@ -106,8 +106,9 @@ export const DESCRIBED: readonly Described[] = [
     path: "/v1/threads/{id}/runs",
     summary: "Say something; follow `/events` from `seq`",
     body: body.runBody,
+    headers: KEY,
     answers: { 202: native.startedAnswer },
-    errors: ["not_found", "conflict"],
+    errors: ["not_found", "conflict", "unprocessable"],
   }),
   nativeRoute({
     method: "post",

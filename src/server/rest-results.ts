@@ -7,7 +7,7 @@ import { toAnswer } from "../protocol/rest/answer.ts";
 import { decodeHeartbeat, decodeToolResults } from "../protocol/rest/decode.ts";
 import { body, type Door, STATUS } from "./door.ts";
 import { iso } from "./native-row.ts";
-import { requestKey } from "./rest-key.ts";
+import { requestKey } from "./request-key.ts";
 import { senderOf, tokenOf } from "./rest-sender.ts";
 import { view } from "./rest-view.ts";
 

@@ -15,7 +15,8 @@ export type RefusalCode =
 
 /** What a profile finds in a model's text. The pieces of a call's arguments add up to strict JSON. */
 export type Found =
-  | { type: "text" | "reasoning"; delta: string }
+  | { type: "text"; delta: string }
+  | { type: "reasoning"; delta: string }
   | { type: "started"; id: string; name: string }
   | { type: "arguments"; id: string; delta: string }
   /** A call that is whole. With `refusal` nobody may run it, but the model shall hear of it. */

@@ -198,7 +198,10 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   function finishPayload(to: number): void {
     if (!payload) return;
     forged = payload.forged ?? false;
-    if (!frame || payload.closed) return over(source.at(to));
+    if (!frame || payload.closed) {
+      over(source.at(to));
+      return;
+    }
     if (!payload.committed) calls.report("malformed_tool_call", "there is no call in the frame");
     committed = true;
     if (!payload.committed || payload.failed) {

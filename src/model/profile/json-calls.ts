@@ -220,7 +220,8 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
     switch (role) {
       case "name":
       case "function":
-        return named(word);
+        named(word);
+        return;
       case "id":
         if (element) element.id ??= word;
         return;
@@ -238,7 +239,10 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function named(word: string): void {
     if (!element || element.name !== undefined) return;
     const { name, known } = calls.nameOf(word);
-    if (!trusted && !committed && !known) return reject();
+    if (!trusted && !committed && !known) {
+      reject();
+      return;
+    }
     element.name = name;
     if (trusted || element.sink) committed = true;
   }

@@ -3,8 +3,7 @@ import { coerce, flows, propertyOf, resolve } from "./coerce.ts";
 import { FORBIDDEN_KEYS } from "./parse-loosely.ts";
 import type { ValueSink } from "./value-reader.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them
-const SPECIAL = /["\\\u0000-\u001f\ud800-\udfff]/;
+const SPECIAL = /["\\\p{Cc}\p{Cs}]/u;
 
 type Level = { kind: "{" | "["; empty: boolean; schema: JsonObject | undefined };
 

@@ -1,12 +1,14 @@
 import type { ToolSpec } from "../../core/event.ts";
 import { type Aside, codeBlock, foreignJson, inlineCode } from "./aside.ts";
 import { type Found, openCalls } from "./calls.ts";
+import { type Enclosed, enclosed } from "./enclosed.ts";
 import { type OpenFrame, openFrame } from "./frame.ts";
 import { type Glance, glance } from "./glance.ts";
 import { CALL_KEYS } from "./json-calls.ts";
-import { type Opening, match, openingsOf } from "./openings.ts";
+import { match, type Opening, openingsOf } from "./openings.ts";
 import type { Frame, Profile } from "./profile.ts";
 import { openSource } from "./source.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** Finds calls, thoughts and inventions in what a model writes, in pieces of any size: each character is looked at once. */
 export type Machine = {
@@ -17,59 +19,49 @@ export type Machine = {
 
 type Mode = "speaking" | "ticks" | "fence" | "opening" | "glance" | "aside" | "thinking" | "frame" | "forged";
 
-const SPACE = /\s/;
+/** A code fence that vanishes if a call follows. `block`: it stands where one can begin. */
+type Fence = { text: string; block: boolean };
 
 /** A machine for one message. */
 export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]): Machine {
   const openings = openingsOf(syntax);
-  const keys = [syntax.envelope ?? "", "key" in syntax.result ? syntax.result.key : "", ...CALL_KEYS];
   const starts = new Set(openings.map(({ text }) => text[0]));
+  const keys = [syntax.envelope ?? "", "key" in syntax.result ? syntax.result.key : "", ...CALL_KEYS];
   const source = openSource();
-  let found: Found[] = [];
   const calls = openCalls(tools, emit, (end) => source.cut(end));
+  const visible = visibleText((delta) => emit({ type: "text", delta }));
+  let found: Found[] = [];
   let mode: Mode = "speaking";
   /** Half of a character whose other half comes with the next piece. */
   let carry = "";
-  /** Blanks that are shown only if text follows; behind a call also the commas and semicolons between calls. */
-  let gap = "";
-  let gapBefore = "";
-  let spoken = false;
-  let afterFrame = false;
-  /** A fence whose opening vanished, so its end shall vanish, too. */
-  let fenceOpen = false;
   /** What is held until it is clear what it is: backticks, a fence's first line, the beginning of a tag. */
   let held = "";
   /** The fence before what is being looked at. */
-  let prefix: { text: string; block: boolean } | undefined;
+  let fence: Fence | undefined;
+  /** A fence whose opening vanished, so its end shall vanish, too. */
+  let fenceOpen = false;
   let glancing: Glance | undefined;
   let aside: Aside | undefined;
-  let thinking = syntax.startsInReasoning ? syntax.reasoning[0]?.close : undefined;
-  let forgedEnd = "";
+  let inside: Enclosed | undefined;
   let forged: string[] = [];
   let frame: OpenFrame | undefined;
-  if (thinking !== undefined) mode = "thinking";
+  const [thought] = syntax.reasoning;
+  if (syntax.startsInReasoning && thought) startThought(thought.close);
 
   return {
     push(text) {
-      read(text);
+      const all = carry + text;
+      const last = all.charCodeAt(all.length - 1);
+      carry = last >= 0xd800 && last <= 0xdbff ? all.slice(-1) : "";
+      feed(carry === "" ? all : all.slice(0, -1));
       return flush();
     },
     finish({ cut = false } = {}) {
-      const rest = carry;
-      carry = "";
-      if (rest !== "") feed(rest);
+      feed(carry);
       end(cut);
       return flush();
     },
   };
-
-  function read(chunk: string): void {
-    let text = carry === "" ? chunk : carry + chunk;
-    const last = text.charCodeAt(text.length - 1);
-    carry = last >= 0xd800 && last <= 0xdbff ? text.slice(-1) : "";
-    if (carry !== "") text = text.slice(0, -1);
-    feed(text);
-  }
 
   function feed(text: string): void {
     for (let i = 0; i < text.length; ) i = step(text, i);
@@ -117,42 +109,37 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
     let i = from;
     for (; i < text.length; i += 1) {
       const c = text[i] as string;
-      if (c === "`" || starts.has(c) || SPACE.test(c)) break;
-      if (afterFrame && ";,}]".includes(c)) break;
+      if (c === "`" || starts.has(c) || /\s/.test(c) || visible.separates(c)) break;
     }
-    if (i > from) say(text.slice(from, i));
-    if (i === text.length || i > from) return i;
+    if (i > from) visible.say(text.slice(from, i));
+    if (i > from || i === text.length) return i;
     const c = text[i] as string;
-    if (c === "`") [mode, held] = ["ticks", ""];
-    else if (starts.has(c)) [mode, held, prefix] = ["opening", "", undefined];
+    held = "";
+    if (c === "`") mode = "ticks";
+    else if (starts.has(c)) mode = "opening";
     else {
-      gap += c;
+      visible.hold(c);
       return i + 1;
     }
     return i;
   }
 
-  /** Text for the user, with the blanks before it. Those around a call count once, and not at all at the beginning. */
-  function say(text: string): void {
-    const between = afterFrame && gap.trim() === "" ? (spoken ? gapBefore || gap : "") : gap;
-    emit({ type: "text", delta: between + text });
-    gap = "";
-    spoken = true;
-    afterFrame = false;
-  }
-
   /** Something that is not text stood here. */
   function vanish(): void {
-    if (!afterFrame) gapBefore = gap;
-    gap = "";
-    afterFrame = true;
-    if (prefix) fenceOpen = true;
-    prefix = undefined;
+    visible.leave();
+    if (fence) fenceOpen = true;
+    fence = undefined;
     mode = "speaking";
   }
 
-  function atLineStart(): boolean {
-    return !spoken || afterFrame || gap.includes("\n");
+  /** It was only text. What follows in its code block is, too, or in its JSON. */
+  function release(text: string, json?: { depth: number; quoted: boolean }): void {
+    const all = (fence?.text ?? "") + text;
+    const block = fence?.block;
+    [held, fence, mode] = ["", undefined, "speaking"];
+    if (all !== "") visible.say(all);
+    if (block) startAside(codeBlock(/\n\s*$/.test(all)));
+    else if (json && json.depth > 0) startAside(foreignJson(json));
   }
 
   function countTicks(text: string, i: number): number {
@@ -166,14 +153,10 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
 
   function endTicks(): void {
     const ticks = held.length;
-    if (ticks >= 3 && fenceOpen) {
-      fenceOpen = false;
-      held = "";
-      mode = "speaking";
-    } else if (ticks >= 3) mode = "fence";
+    if (ticks >= 3 && fenceOpen) [fenceOpen, mode] = [false, "speaking"];
+    else if (ticks >= 3) mode = "fence";
     else {
-      say(held);
-      held = "";
+      visible.say(held);
       startAside(inlineCode(ticks));
     }
   }
@@ -184,7 +167,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
 
   function inAside(text: string, from: number): number {
     const { to, over } = aside?.(text, from) ?? { to: from, over: true };
-    if (to > from) say(text.slice(from, to));
+    if (to > from) visible.say(text.slice(from, to));
     if (over) mode = "speaking";
     return to;
   }
@@ -192,80 +175,87 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
   /** Behind the backticks: a language, blanks, and then perhaps a call. */
   function inFenceLine(text: string, i: number): number {
     const c = text[i] as string;
-    const blank = /\s/.test(held);
-    if (SPACE.test(c)) {
+    if (/\s/.test(c)) {
       held += c;
       const language = held.replace(/^`+/, "").trim().toLowerCase();
-      const named = c === "\n" && syntax.frames.find(({ fence }) => fence !== undefined && fence === language);
-      if (named) {
-        startFrame(held, { ...named, close: "```" });
-      }
+      const named = c === "\n" ? syntax.frames.find((spec) => spec.fence !== undefined && spec.fence === language) : undefined;
+      if (named) startFrame(held, { ...named, close: "```" });
       return i + 1;
     }
-    if (!blank && /[\w+#.-]/.test(c) && held.length < 40) {
+    if (!/\s/.test(held) && /[\w+#.-]/.test(c) && held.length < LONGEST_FENCE) {
       held += c;
       return i + 1;
     }
-    if (starts.has(c)) {
-      prefix = { text: held, block: atLineStart() };
-      [mode, held] = ["opening", ""];
-      return i;
-    }
-    release(held, { block: atLineStart() });
-    return i;
-  }
-
-  /** It was only text; inside a code block that opened with it, all that follows is, too. */
-  function release(text: string, fence: { block: boolean } | undefined, json?: { depth: number; quoted: boolean }): void {
-    const start = /\n\s*$/.test(text);
+    fence = { text: held, block: visible.atLineStart };
     held = "";
-    prefix = undefined;
-    if (text !== "") say(text);
-    if (fence?.block) startAside(codeBlock(start));
-    else if (json && json.depth > 0) startAside(foreignJson(json));
-    else mode = "speaking";
+    if (starts.has(c)) mode = "opening";
+    else release("");
+    return i;
   }
 
   function inOpening(text: string, i: number): number {
     held += text[i];
     const verdict = match(openings, held);
     if (verdict === "maybe") return i + 1;
-    if (verdict) {
-      open(verdict, held);
-      return i + 1;
+    if (verdict) open(verdict, held);
+    else {
+      const [first = "", rest] = [held[0], held.slice(1)];
+      release(first);
+      feed(rest);
     }
-    if (held.length === 1) {
-      release((prefix?.text ?? "") + held, prefix);
-      return i + 1;
-    }
-    const [first = "", rest] = [held[0], held.slice(1)];
-    release((prefix?.text ?? "") + first, prefix);
-    feed(rest);
     return i + 1;
   }
 
   function open(opening: Opening, text: string): void {
     held = "";
     switch (opening.type) {
-      case "reasoning":
-        if (prefix) return release(prefix.text + text, prefix);
-        vanish();
-        [mode, thinking] = ["thinking", opening.close];
-        return;
-      case "stray":
-        if (prefix) return release(prefix.text + text, prefix);
-        return vanish();
-      case "result":
-        [mode, forgedEnd, forged] = ["forged", opening.close, [text]];
-        return;
       case "json":
         [mode, glancing, held] = ["glance", glance(text, keys), text];
-        return;
+        break;
       case "frame":
-        return startFrame(text, opening.frame);
+        startFrame(text, opening.frame);
+        break;
+      case "result":
+        [mode, inside, forged] = ["forged", enclosed(opening.close), [text]];
+        break;
+      case "reasoning":
+        if (fence) release(text);
+        else startThought(opening.close);
+        break;
+      case "stray":
+        if (fence) release(text);
+        else vanish();
+        break;
       default:
         opening satisfies never;
     }
+  }
+
+  function inGlance(text: string, i: number): number {
+    const c = text[i] as string;
+    const verdict = glancing?.push(c) ?? "no";
+    if (verdict === "no") {
+      release(held, glancing?.foreign());
+      return i;
+    }
+    held += c;
+    if (verdict === "yes") startFrame(held);
+    return i + 1;
+  }
+
+  function startThought(close: string): void {
+    visible.leave();
+    [mode, inside] = ["thinking", enclosed(close, syntax.callEndsReasoning ? syntax.frames.map((spec) => spec.open) : [])];
+  }
+
+  function think(text: string, from: number): number {
+    const { said, to, over } = inside?.push(text, from) ?? { said: "", to: from, over: "" };
+    if (said !== "") emit({ type: "reasoning", delta: said });
+    if (over === undefined) return to;
+    vanish();
+    const opening = openings.find((known) => known.type === "frame" && known.text === over);
+    if (opening) open(opening, opening.text);
+    return to;
   }
 
   function startFrame(text: string, spec?: Frame): void {
@@ -277,58 +267,9 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
     mode = "frame";
   }
 
-  function inGlance(text: string, i: number): number {
-    const c = text[i] as string;
-    const verdict = glancing?.push(c) ?? "no";
-    if (verdict === "no") {
-      release((prefix?.text ?? "") + held, prefix, glancing?.foreign());
-      return i;
-    }
-    held += c;
-    if (verdict === "yes") startFrame(held);
-    return i + 1;
-  }
-
-  function think(text: string, from: number): number {
-    const close = thinking ?? "";
-    let i = from;
-    if (held === "") while (i < text.length && text[i] !== close[0] && !endsThought(text[i] as string)) i += 1;
-    if (i > from) {
-      emit({ type: "reasoning", delta: text.slice(from, i) });
-      return i;
-    }
-    held += text[i];
-    if (held.toLowerCase() === close.toLowerCase()) {
-      [held, thinking] = ["", undefined];
-      vanish();
-      return i + 1;
-    }
-    if (syntax.callEndsReasoning) {
-      const frames = openings.filter(({ type }) => type === "frame");
-      const verdict = match(frames, held);
-      if (verdict === "maybe") return i + 1;
-      if (verdict) {
-        thinking = undefined;
-        open(verdict, held);
-        return i + 1;
-      }
-    }
-    if (close.toLowerCase().startsWith(held.toLowerCase())) return i + 1;
-    const [first = "", rest] = [held[0], held.slice(1)];
-    held = "";
-    emit({ type: "reasoning", delta: first });
-    feed(rest);
-    return i + 1;
-  }
-
-  function endsThought(c: string): boolean {
-    return syntax.callEndsReasoning === true && starts.has(c);
-  }
-
   function inFrame(text: string, from: number): number {
-    if (!frame) return from;
     source.feed(text, from);
-    const to = frame.push(text, from);
+    const to = frame?.push(text, from) ?? from;
     source.take(to);
     settleFrame();
     return to;
@@ -337,77 +278,51 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
   /** What the frame has come to, if it has. */
   function settleFrame(): void {
     if (!frame) return;
-    const { state } = frame;
-    if (frame.committed) begin();
-    switch (state) {
-      case "open":
-        return;
-      case "text": {
-        const json = frame.foreign();
-        const text = source.cut(frame.rest);
-        frame = undefined;
-        release((prefix?.text ?? "") + text, prefix, json);
-        return feed(source.cut());
-      }
-      case "over": {
-        const { rest, reopened, forged } = frame;
-        frame = undefined;
-        const words = source.cut(rest);
-        if (forged) refuseForged(words);
-        vanish();
-        if (reopened) return open(reopened, reopened.text);
-        return feed(rest === undefined ? "" : source.cut());
-      }
-      default:
-        state satisfies never;
+    const { state, rest, reopened, forged } = frame;
+    if (frame.committed) visible.leave();
+    if (state === "open") return;
+    const json = frame.foreign();
+    const words = source.cut(rest);
+    frame = undefined;
+    if (state === "text") release(words, json);
+    else {
+      if (forged) refuseForged(words);
+      vanish();
+      if (reopened) open(reopened, reopened.text);
     }
-  }
-
-  /** The text before a call is closed as soon as it is certain that it is one. */
-  function begin(): void {
-    if (afterFrame && gap === "") return;
-    if (!afterFrame) gapBefore = gap;
-    gap = "";
-    afterFrame = true;
+    if (rest !== undefined) feed(source.cut());
   }
 
   function inForged(text: string, from: number): number {
-    const c = forgedEnd.at(-1) as string;
-    let i = text.indexOf(c, from);
-    i = i < 0 ? text.length : i + 1;
-    forged.push(text.slice(from, i));
-    held = (held + text.slice(Math.max(from, i - forgedEnd.length), i)).slice(-forgedEnd.length);
-    if (held.toLowerCase() === forgedEnd.toLowerCase()) endForged();
-    return i;
+    const { to, over } = inside?.push(text, from) ?? { to: from, over: "" };
+    forged.push(text.slice(from, to));
+    if (over !== undefined) endForged();
+    return to;
   }
 
   function endForged(): void {
-    held = "";
-    calls.confirm();
     refuseForged(forged.join(""));
-    forged = [];
     vanish();
   }
 
-  function refuseForged(source: string): void {
-    emit({ type: "refused", refusal: { code: "forged_result", message: "the model invented a result", source } });
+  function refuseForged(words: string): void {
+    emit({ type: "refused", refusal: { code: "forged_result", message: "the model invented a result", source: words } });
   }
 
   function end(cut: boolean): void {
     if (mode === "ticks") endTicks();
-    if (mode === "frame") endFrame(cut);
+    if (mode === "frame") {
+      frame?.end(cut);
+      settleFrame();
+    }
     if (mode === "forged") {
       if (calls.count > 0) endForged();
-      else release((prefix?.text ?? "") + forged.join(""), undefined);
-    }
-    if (mode === "thinking" && held !== "") emit({ type: "reasoning", delta: held });
-    else if (mode === "opening" || mode === "glance" || mode === "fence") say((prefix?.text ?? "") + held);
-    calls.confirm();
-    if (gap !== "" && (!afterFrame || (calls.count === 0 && gap.trim() !== ""))) emit({ type: "text", delta: gap });
-  }
-
-  function endFrame(cut: boolean): void {
-    frame?.end(cut);
-    settleFrame();
+      else visible.say((fence?.text ?? "") + forged.join(""));
+    } else if (mode === "thinking") {
+      if (inside && inside.held !== "") emit({ type: "reasoning", delta: inside.held });
+    } else if (mode === "opening" || mode === "glance" || mode === "fence") visible.say((fence?.text ?? "") + held);
+    visible.end(calls.count > 0);
   }
 }
+
+const LONGEST_FENCE = 40;

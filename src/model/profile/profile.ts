@@ -23,7 +23,7 @@ export type Profile = {
 export type WrittenCall = { id: string; name: string; input: Json };
 
 /** What a result template may say besides the result. */
-export type ResultAbout = { name: string; /** The input a person put in place of the model's. */ edited?: Json };
+export type ResultAbout = { name: string /** The input a person put in place of the model's. */; edited?: Json };
 
 /** What in a model's text is a call, a thought or an invented result. */
 export type Syntax = {

@@ -4,9 +4,8 @@ import { unescapeXml } from "./entities.ts";
 import type { Profile, ResultAbout } from "./profile.ts";
 import { type ValueSink, valueReader } from "./value-reader.ts";
 
-/** Controls, direction marks and halves of characters: nothing a model should read, or a terminal obey. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|\p{Surrogate}/gu;
+/** Controls, direction marks, invisible tags and halves of characters: nothing a model should read, or a terminal obey. */
+const UNSEEN = /[[\p{Cc}--[\t\n\r]]\p{Bidi_Control}\p{Noncharacter_Code_Point}\p{Cs}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]/gv;
 
 /** The result template of JSON_Strict. JSON cannot be closed from inside a string. */
 export function jsonResult(id: string, result: Json, { edited }: Partial<ResultAbout> = {}): string {
@@ -32,7 +31,9 @@ export function escapeXml(text: string): string {
 }
 
 function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replaceAll(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, i) => `\\u${unseen.charCodeAt(i).toString(16).padStart(4, "0")}`).join(""),
+  );
 }
 
 /** What the model is told about a call: its output, or why there is none. */

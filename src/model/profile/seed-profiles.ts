@@ -82,7 +82,9 @@ In its content \`&lt;\`, \`&gt;\` and \`&amp;\` stand for <, > and &. Never writ
 ${DATA_ONLY}`,
   callTemplate: (calls) =>
     calls
-      .map(({ name, input }) => `<tool_code>\n${JSON.stringify({ name, arguments: input }, null, 2).replaceAll("</", "<\\/")}\n</tool_code>`)
+      .map(
+        ({ name, input }) => `<tool_code>\n${JSON.stringify({ name, arguments: input }, null, 2).replaceAll("</", "<\\/")}\n</tool_code>`,
+      )
       .join("\n"),
   resultTemplate: xmlResult,
   syntax: {

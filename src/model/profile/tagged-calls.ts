@@ -5,7 +5,14 @@ import type { ArgumentsSink } from "./read-arguments.ts";
 
 type Place = "name" | "between" | "key" | "value" | "over" | "failed";
 
-export type TaggedOptions = { calls: Calls; tags: Tagged; /** Closes the frame around it. */ frameEnd: string; at: (i: number) => number };
+export type TaggedOptions = {
+  calls: Calls;
+  tags: Tagged;
+  /** Closes the frame around it. */
+  frameEnd: string;
+  /** Place in the source of an index into the text being pushed. */
+  at: (i: number) => number;
+};
 
 const LONGEST_NAME = 128;
 const LONGEST_KEY = 256;

@@ -74,7 +74,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   let triple = false;
   let raw = false;
   /** Undecoded part of an escape, `\` included. */
-  let escape = "";
+  let escaping = "";
   /** Quotes inside the current string that should have been escaped. */
   let strays = 0;
   let run = 0;
@@ -214,7 +214,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   }
 
   function inString(text: string, from: number, to: number): number {
-    if (escape !== "") return inEscape(text[from] as string, from);
+    if (escaping !== "") return inEscape(text[from] as string, from);
     const end = quote.charCodeAt(0);
     if (run > 0 && text.charCodeAt(from) !== end) {
       sink.text(quote.repeat(run)); // one or two quotes do not end a string that began with three
@@ -228,7 +228,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     if (i > from) sink.text(text.slice(from, i));
     if (i === to) return i;
     if (text.charCodeAt(i) === BACKSLASH) {
-      escape = "\\";
+      escaping = "\\";
       return i + 1;
     }
     if (triple) {
@@ -246,20 +246,20 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   }
 
   function inEscape(c: string, i: number): number {
-    const seen = escape + c;
+    const seen = escaping + c;
     if (raw) sink.text(seen);
     else if (seen === "\\u" || (seen.length < 6 && /^\\u[\da-f]+$/i.test(seen))) {
-      escape = seen;
+      escaping = seen;
       return i + 1;
     } else if (seen.length > 2) {
       const whole = /^\\u[\da-f]{4}$/i.test(seen);
-      sink.text(whole ? String.fromCharCode(Number.parseInt(seen.slice(2), 16)) : escape);
-      escape = "";
+      sink.text(whole ? String.fromCharCode(Number.parseInt(seen.slice(2), 16)) : escaping);
+      escaping = "";
       return whole ? i + 1 : i;
     }
     // An escape JSON does not know keeps its backslash: a pattern must not change its meaning.
     else sink.text(ESCAPES[c] ?? seen);
-    escape = "";
+    escaping = "";
     return i + 1;
   }
 
@@ -297,7 +297,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     if (c === '"' || c === "'") {
       quote = c;
       triple = false;
-      escape = "";
+      escaping = "";
       place = "quotedKey";
       return i + 1;
     }
@@ -307,12 +307,12 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   }
 
   function inQuotedKey(c: string, i: number): number {
-    if (escape !== "") {
-      escape = "";
+    if (escaping !== "") {
+      escaping = "";
       return grow(ESCAPES[c] ?? `\\${c}`, i);
     }
     if (c === "\\") {
-      escape = c;
+      escaping = c;
       return i + 1;
     }
     if (c !== quote) return grow(c, i);
@@ -385,9 +385,9 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
       state = "done";
       return i;
     }
-    if (escape !== "") escape = "";
+    if (escaping !== "") escaping = "";
     else if (brokenString) {
-      if (c === "\\") escape = c;
+      if (c === "\\") escaping = c;
       else if (c === '"') brokenString = false;
     } else if (c === '"') brokenString = true;
     else if (until.includes(c)) {
@@ -402,7 +402,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
   function fail(why: string, i: number): number {
     problem ??= why;
     brokenString = false;
-    escape = "";
+    escaping = "";
     halted = true;
     if (stack.length === 0) state = "done";
     return i;

@@ -3,13 +3,13 @@ import type { Answer, Result } from "../../core/command.ts";
 import { AppError } from "../../core/error.ts";
 import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
 import { ID_PATTERN } from "../../core/ids.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
-import { toPart, type WirePart } from "./parts.ts";
+import { type InlinePart, toPart, type WirePart } from "./parts.ts";
 import { type Peer, peerOf } from "./peer.ts";
 
 /** A message of a request; its files are still inside it. */
-export type Said = { id: string; content: string | (Part | { type: "file"; mediaType: string; data: Uint8Array })[]; name?: string };
+export type Said = { id: string; content: string | (Part | InlinePart)[]; name?: string };
 
 /** A request, as far as this server acts on it. */
 export type AguiRequest = {
@@ -27,8 +27,16 @@ export type AguiRequest = {
   shown: Shown;
 };
 
-/** The ids a client shows: its messages, and the calls it has a result for. */
-export type Shown = { messages: ReadonlySet<string>; calls: ReadonlySet<string>; results: ReadonlySet<string> };
+/** What a client shows: its messages in order, the calls in them, and the calls it has a result for. */
+export type Shown = {
+  messages: ReadonlySet<string>;
+  calls: ReadonlySet<string>;
+  results: ReadonlySet<string>;
+  /** What assistants have said so far, by message. */
+  texts: ReadonlyMap<string, string>;
+  /** It keeps a list and named it; a request of nothing but results, or without ids, tells nothing about what its client shows. */
+  list: boolean;
+};
 
 const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
 /** Clients write `null` where they mean nothing. */
@@ -53,7 +61,13 @@ const message = z.discriminatedUnion(
       content: z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]),
       error: maybe(z.string()),
     }),
-    z.looseObject({ role: z.literal("assistant"), id: maybe(z.string()), toolCalls: maybe(z.array(z.looseObject({ id: z.string() }))) }),
+    z.looseObject({
+      role: z.literal("assistant"),
+      id: maybe(z.string()),
+      content: z.unknown(),
+      toolCalls: maybe(z.array(z.looseObject({ id: z.string() }))),
+      tool_calls: maybe(z.array(z.looseObject({ id: z.string() }))),
+    }),
     z.looseObject({ role: z.enum(["system", "developer", "reasoning", "activity"]), id: maybe(z.string()) }),
   ],
   {
@@ -72,27 +86,41 @@ const runInput = z.looseObject({
   tools: maybe(z.array(z.looseObject({ name: z.string().min(1).max(128), description: maybe(z.string()), parameters: maybe(object) }))),
   context: maybe(z.array(z.looseObject({ description: z.string(), value: z.string() }))),
   state: maybe(json),
+  forwardedProps: maybe(json),
   resume: maybe(
     z.array(z.looseObject({ interruptId: id, status: z.enum(["resolved", "cancelled"]).default("resolved"), payload: maybe(json) })),
   ),
 });
 
-type Input = z.infer<typeof runInput>;
+/** `RunAgentInput` as it came: what hooks and resolvers see. */
+export type AguiInput = z.infer<typeof runInput>;
 
-/** The thread a cancel is for; it needs to name nothing else. */
-export function decodeThread(body: unknown): string {
-  return parse(z.looseObject({ threadId: id }), body).threadId;
+/** Checks that a body is a `RunAgentInput`; a cancel and a history need only name their thread. */
+export function readInput(body: unknown): AguiInput {
+  return parse(runInput, isObject(body) ? withoutSnakes(body) : body);
+}
+
+/** The names other AG-UI servers also read. */
+const SNAKES = { thread_id: "threadId", run_id: "runId", parent_run_id: "parentRunId", forwarded_props: "forwardedProps" };
+
+function withoutSnakes(body: JsonObject): JsonObject {
+  const read = { ...body };
+  for (const [snake, name] of Object.entries(SNAKES)) if (body[snake] !== undefined) read[name] ??= body[snake];
+  return read;
 }
 
 /** Reads a request. `mint` names what the client left nameless. */
-export function decode(body: unknown, mint: (prefix: string) => string): AguiRequest {
-  const input = parse(runInput, body);
+export function decode(input: AguiInput, mint: (prefix: string) => string): AguiRequest {
   const { threadId, parentRunId, protocolVersion, context, state } = input;
-  const shown = { messages: new Set<string>(), calls: new Set<string>(), results: new Set<string>() };
+  const texts = new Map<string, string>();
+  const shown = { messages: new Set<string>(), calls: new Set<string>(), results: new Set<string>(), texts, list: false };
   const messages: Said[] = [];
   const results: Result[] = [];
   for (const [i, said] of (input.messages ?? []).entries()) {
-    if (said.id !== undefined) shown.messages.add(said.id);
+    if (said.id !== undefined) {
+      shown.messages.add(said.id);
+      if (said.role === "user" || said.role === "assistant") shown.list = true;
+    }
     switch (said.role) {
       case "user":
         messages.push(toSaid(said, i, mint));
@@ -104,7 +132,8 @@ export function decode(body: unknown, mint: (prefix: string) => string): AguiReq
         break;
       }
       case "assistant":
-        for (const call of said.toolCalls ?? []) shown.calls.add(call.id);
+        for (const call of said.toolCalls ?? said.tool_calls ?? []) shown.calls.add(call.id);
+        if (said.id !== undefined && typeof said.content === "string") texts.set(said.id, said.content);
         break;
       default:
         break; // what the model or the developer said is ours to know, not the client's to tell
@@ -129,13 +158,14 @@ export function decode(body: unknown, mint: (prefix: string) => string): AguiReq
   };
 }
 
-type Message<R extends string> = Extract<NonNullable<Input["messages"]>[number], { role: R }>;
+type Message<R extends string> = Extract<NonNullable<AguiInput["messages"]>[number], { role: R }>;
 
 function toSaid({ id: given, content, name }: Message<"user">, i: number, mint: (prefix: string) => string): Said {
   const field = `messages.${i}.content`;
   if (content.length === 0) throw new AppError("invalid", `${field}: a message must say something`, { field });
   const id = given ?? mint("msg");
-  const parts = typeof content === "string" ? content : content.map((wire, k) => toPart(wire, `${field}.${k}`));
+  const parts = typeof content === "string" ? content : content.flatMap((wire, k) => toPart(wire, `${field}.${k}`) ?? []);
+  if (parts.length === 0) throw new AppError("invalid", `${field}: none of its parts is of a kind this server knows`, { field });
   return { id, content: parts, ...(name !== undefined && { name }) };
 }
 
@@ -154,6 +184,6 @@ function toResult(message: Message<"tool">, i: number): Result {
   };
 }
 
-function toAnswer({ interruptId, status, payload }: NonNullable<Input["resume"]>[number]): Answer {
+function toAnswer({ interruptId, status, payload }: NonNullable<AguiInput["resume"]>[number]): Answer {
   return { interruptId, status, ...(payload !== undefined && { value: payload }) };
 }

@@ -1,13 +1,15 @@
-import type { Outcome, StoredEvent, Usage, UserMessage } from "../../core/event.ts";
+import type { Outcome, StoredEvent, Usage } from "../../core/event.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import type { Shown } from "./decode.ts";
+import { userMessage } from "./messages.ts";
 import type { Peer } from "./peer.ts";
+import { toText } from "./text.ts";
 
 /** An AG-UI event as it goes over the wire. `@ag-ui/client` is the judge of it in the tests. */
 export type Frame = { type: string; [field: string]: unknown };
 
 /** The version of the protocol this server speaks. */
-const PROTOCOL_VERSION = "1.0";
+export const PROTOCOL_VERSION = "1.0";
 
 /** One log event for this kind of peer. Pure: ids and endings are in the log, so nothing is remembered here. */
 export function encode(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
@@ -18,16 +20,16 @@ export function encode(threadId: string, event: StoredEvent, peer: Peer): Frame[
 
 /**
  * An event that a client's own request caused, for that client. What it sent and shows itself it need not hear;
- * a client that brought nothing but results shows nothing, so it hears them. `echo` overrides. `missed` are settlements from
- * before the run, of calls that the client shows open.
+ * a client that brought nothing but results shows nothing, so it hears them. `echo` overrides. `missed` are snapshots for a
+ * client that shows less than the thread holds.
  */
 export function prelude(
   threadId: string,
   event: StoredEvent,
-  { shown, missed, echo }: { shown: Shown; missed: readonly StoredEvent[]; echo?: boolean },
+  { shown, missed, echo }: { shown: Shown; missed: readonly Frame[]; echo?: boolean | undefined },
   peer: Peer,
 ): Frame[] {
-  if (event.type === "run.started") return [event, ...missed].flatMap((fact) => encode(threadId, fact, peer));
+  if (event.type === "run.started") return [...encode(threadId, event, peer), ...missed];
   const own = event.type === "tool.returned" && shown.results.has(event.callId);
   const silent = own && (echo === undefined ? shown.calls.has(event.callId) : !echo);
   return silent ? [] : encode(threadId, event, peer);
@@ -46,7 +48,7 @@ function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
           ...(parentRunId !== undefined && { parentRunId }),
           // Clients add messages whose id they do not know: this is how another tab sees what was asked.
           ...(messages.length > 0 && {
-            input: { threadId, runId, messages: messages.map(toMessage), tools: [], context: [], state: {}, forwardedProps: {} },
+            input: { threadId, runId, messages: messages.map((message) => userMessage(message, { peer })), tools: [], context: [], state: {}, forwardedProps: {} },
           }),
         },
       ];
@@ -143,7 +145,8 @@ function ending(threadId: string, event: Extract<StoredEvent, { type: "run.ended
   return { type: "RUN_FINISHED", threadId, runId, ...result, ...toOutcome(outcome, run, peer), ...usage };
 }
 
-function toOutcome(outcome: Exclude<Outcome, { type: "failed" }>, run: number, peer: Peer): { outcome?: Json } {
+/** How a run stopped, as far as this peer can bear it. `run` is where the run began: only its own calls are pending in it. */
+export function toOutcome(outcome: Exclude<Outcome, { type: "failed" }>, run: number, peer: Peer): { outcome?: Json } {
   const modern = peer === "agui:1";
   switch (outcome.type) {
     case "done":
@@ -191,23 +194,4 @@ function toUsage({ model, inputTokens, outputTokens, totalTokens, reasoningToken
     ...(model !== undefined && { model }),
     ...Object.fromEntries(Object.entries(counts).filter(([, n]) => n !== undefined)),
   } as Json;
-}
-
-function toMessage({ id, content, name }: UserMessage): Json {
-  const parts =
-    typeof content === "string"
-      ? content
-      : content.flatMap((part): Json[] =>
-          part.type === "text"
-            ? [{ type: "text", text: part.text }]
-            : "url" in part
-              ? [{ type: "image", source: { type: "url", value: part.url, mimeType: part.mediaType } }]
-              : [],
-        );
-  return { id, role: "user", content: parts, ...(name !== undefined && { name }) };
-}
-
-/** A text stays as it is; anything else is shown as JSON. */
-function toText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -73,6 +73,7 @@ const options = z.object({
   timeout: maybe(z.number()),
   context: maybe(z.array(z.object({ description: text, value: text }))),
   toolExecution: maybe(toolExecution),
+  profile: maybe(text),
   metadata: maybe(object),
 });
 

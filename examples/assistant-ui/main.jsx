@@ -1,0 +1,93 @@
+import { useChat } from "@ai-sdk/react";
+import { AssistantRuntimeProvider, ComposerPrimitive, makeAssistantTool, MessagePrimitive, ThreadPrimitive } from "@assistant-ui/react";
+import { AssistantChatTransport, useAISDKRuntime } from "@assistant-ui/react-ai-sdk";
+import { lastAssistantMessageIsCompleteWithToolCalls } from "ai";
+import { createRoot } from "react-dom/client";
+import { z } from "zod";
+
+const transport = new AssistantChatTransport({ api: "/api/chat" });
+
+/** Runs by itself, in this page. */
+const Paint = makeAssistantTool({
+  toolName: "paint",
+  description: "Paints the page",
+  parameters: z.object({ colour: z.string() }),
+  execute: async ({ colour }) => {
+    document.body.style.background = colour;
+    localStorage["painted"] = Number(localStorage["painted"] ?? 0) + 1;
+    return `painted ${colour}`;
+  },
+  render: ({ args, result }) => (
+    <div className="tool">
+      paint {args.colour}: {result === undefined ? "…" : "done"}
+    </div>
+  ),
+});
+
+/** Asks the person in the middle of its work; the server sees only what came of it. */
+const CreateRecord = makeAssistantTool({
+  toolName: "create_record",
+  description: "Creates a record, once the person has confirmed it",
+  parameters: z.object({ title: z.string() }),
+  execute: async ({ title }, { human }) => {
+    const { confirmed } = await human({ question: `Create "${title}"?` });
+    return confirmed ? { created: title } : { created: null };
+  },
+  render: ({ args, result, interrupt, resume }) =>
+    interrupt && result === undefined ? (
+      <div className="tool">
+        <p>{interrupt.payload.question}</p>
+        <button type="button" onClick={() => resume({ confirmed: true })}>
+          Yes
+        </button>
+        <button type="button" onClick={() => resume({ confirmed: false })}>
+          No
+        </button>
+      </div>
+    ) : (
+      <div className="tool">record {args.title}</div>
+    ),
+});
+
+function Page({ id, history }) {
+  const chat = useChat({
+    id,
+    messages: history,
+    resume: true, // brings the unfinished message, and with it the tools that wait for this page
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls, // without it no result is ever sent
+  });
+  const runtime = useAISDKRuntime(chat);
+  transport.setRuntime(runtime); // so that it can send the tools of this page
+
+  const halt = () => fetch(`/api/chat/${id}/stop`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+
+  return (
+    <AssistantRuntimeProvider runtime={runtime}>
+      <Paint />
+      <CreateRecord />
+      <ThreadPrimitive.Root>
+        <ThreadPrimitive.Messages components={{ UserMessage: Message, AssistantMessage: Message }} />
+        <ComposerPrimitive.Root>
+          <ComposerPrimitive.Input aria-label="Message" />
+          <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
+          <ComposerPrimitive.Cancel onClick={halt}>Stop</ComposerPrimitive.Cancel>
+        </ComposerPrimitive.Root>
+        <output>{chat.status}</output>
+        {chat.error && <p role="alert">{chat.error.message}</p>}
+      </ThreadPrimitive.Root>
+    </AssistantRuntimeProvider>
+  );
+}
+
+function Message() {
+  return (
+    <MessagePrimitive.Root>
+      <MessagePrimitive.Parts components={{ Text: ({ text }) => <p>{text}</p> }} />
+    </MessagePrimitive.Root>
+  );
+}
+
+const id = new URLSearchParams(location.search).get("id") ?? "demo";
+const { messages } = await (await fetch(`/api/chat/${id}/messages`)).json();
+createRoot(document.getElementById("root")).render(<Page id={id} history={messages} />);
