@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Contender, NAMES, start, startUpstream } from "./contender.ts";
+import { aisdkDoor } from "./measures/aisdk-door.ts";
 import { firstToken } from "./measures/first-token.ts";
 import { install } from "./measures/install.ts";
 import { restRoundTrip } from "./measures/rest-round-trip.ts";
@@ -21,6 +22,7 @@ const effort: Effort = { quick: values.quick };
 const MEASURES: Record<string, () => Promise<Row[]>> = {
   tokens: () => sideBySide(tokens),
   "first-token": () => sideBySide(firstToken),
+  aisdk: () => sideBySide(aisdkDoor),
   "round-trip": () => sideBySide(roundTrip),
   rest: () => sideBySide(restRoundTrip),
   streams: () => sideBySide(streams),

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { Agent } from "./agent/agent.ts";
 import { type Duration, toMs } from "./agent/duration.ts";
 import { toolCache } from "./agent/run-tool.ts";
+import { type AguiConfig, toAguiOptions } from "./agui-config.ts";
 import { type Clock, systemClock } from "./core/clock.ts";
 import { AppError } from "./core/error.ts";
 import { type Ids, randomIds } from "./core/ids.ts";
@@ -13,11 +14,13 @@ import { type WebhookOptions, webhooks } from "./engine/webhooks.ts";
 import type { Model } from "./model/model.ts";
 import { openAiCompatible } from "./model/openai-compatible.ts";
 import { withRetry } from "./model/retry.ts";
+import { type AguiSeam, aguiSeam } from "./server/agui-seam.ts";
+import { aguiSockets } from "./server/agui-ws.ts";
 import { createApp } from "./server/app.ts";
 import { BODY_LIMITS, type BodyLimits } from "./server/body.ts";
 import type { CorsOptions } from "./server/cors.ts";
 import { silentLog } from "./server/log.ts";
-import { type Listening, listen, toListener } from "./server/node.ts";
+import { type Listening, listen, toListener, type Upgrade } from "./server/node.ts";
 import type { Authenticate } from "./server/principal.ts";
 import { openStreams } from "./server/sse.ts";
 import { readReply } from "./server/webhook-reply.ts";
@@ -30,9 +33,12 @@ import { VERSION } from "./version.ts";
 export type { Agent, StepContext } from "./agent/agent.ts";
 export { type ChatOptions, chatAgent, type ModelLike } from "./agent/chat.ts";
 export { handBack, type Tool, type ToolContext, type ToolDefinition, tool } from "./agent/tool.ts";
+export type { AguiConfig } from "./agui-config.ts";
 export { AppError } from "./core/error.ts";
 export type { Event, StoredEvent } from "./core/event.ts";
 export type { Thread } from "./core/thread.ts";
+export { joinDeltas } from "./engine/aggregate.ts";
+export type { Aggregator } from "./engine/engine.ts";
 export { aiSdkModel } from "./model/ai-sdk.ts";
 export type { Model, ModelEvent, ModelRequest } from "./model/model.ts";
 export { openAiCompatible } from "./model/openai-compatible.ts";
@@ -45,6 +51,9 @@ export { readResults } from "./model/profile/results.ts";
 export { JSON_Strict, XML_Tag } from "./model/profile/seed-profiles.ts";
 export { ToolContextBuilder } from "./model/profile/tool-context-builder.ts";
 export { withProfile } from "./model/profile/with-profile.ts";
+export type { AguiEvent, RunOption } from "./server/agui-options.ts";
+export type { AguiSeam } from "./server/agui-seam.ts";
+export type { Translate, Translator } from "./server/agui-translate.ts";
 export { anyOf, apiKeys, hashApiKey, jwt, newApiKey, type Principal } from "./server/principal.ts";
 
 /** What a Handback server is made of. Everything but the agents has a default. */
@@ -75,6 +84,8 @@ export type Config = {
   heartbeat?: Duration;
   /** Lets threads announce their calls to a `callbackUrl`. Without a secret none may. */
   webhooks?: Partial<WebhookOptions>;
+  /** The AG-UI door: its routes, and your own code on its way in and out. */
+  agui?: AguiConfig;
   /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
   aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
   log?: Log;
@@ -89,6 +100,10 @@ export type Handback = {
   fetch: (request: Request) => Response | Promise<Response>;
   /** The same for node:http: `http.createServer(handback.handle)`. */
   handle: RequestListener;
+  /** WebSockets for a node:http server of your own: `server.on("upgrade", handback.upgrade)`. */
+  upgrade: Upgrade;
+  /** AG-UI without a transport: what SSE and WebSocket are built on, for one of your own. */
+  agui: AguiSeam;
   /** Serves it on a port of its own; 0 takes a free one. */
   listen: (options?: { host?: string; port?: number }) => Promise<Listening>;
   /** Stops taking requests, lets runs end for a while, writes what is in flight, and closes the store. */
@@ -145,7 +160,8 @@ export async function createHandback(config: Config): Promise<Handback> {
     reserved: new Set(),
     stopping: false,
   };
-  const streams = openStreams({ clock, log, heartbeatMs: toMs(config.heartbeat ?? "15s", "heartbeat") });
+  const heartbeatMs = toMs(config.heartbeat ?? "15s", "heartbeat");
+  const streams = openStreams({ clock, log, heartbeatMs });
   const hooks = config.webhooks?.secrets?.length ? webhooks({ ...config.webhooks, secrets: config.webhooks.secrets }) : undefined;
   const door = {
     engine,
@@ -157,7 +173,9 @@ export async function createHandback(config: Config): Promise<Handback> {
   };
   const { version, hold = "5m" } = config.aisdk ?? {};
   const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold") };
-  const app = createApp({ door, aisdk, cors: config.cors, log, ready: () => !engine.stopping });
+  const agui = toAguiOptions(config.agui ?? {}, engine.runTimeout);
+  const sockets = aguiSockets(door, agui, config.cors, heartbeatMs);
+  const app = createApp({ door, agui, aisdk, cors: config.cors, log, ready: () => !engine.stopping });
   const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
   const sending = hooks && outbox(engine, hooks, readReply);
   const servers = new Set<Listening>();
@@ -165,8 +183,10 @@ export async function createHandback(config: Config): Promise<Handback> {
   return {
     fetch: (request) => app.fetch(request),
     handle: toListener(app, "localhost", log),
+    upgrade: sockets.upgrade,
+    agui: aguiSeam(door, agui),
     async listen({ host = "127.0.0.1", port = 4242 } = {}) {
-      const server = await listen(app, { host, port, log });
+      const server = await listen(app, { host, port, log, upgrade: sockets.upgrade });
       servers.add(server);
       return server;
     },
@@ -181,6 +201,7 @@ export async function createHandback(config: Config): Promise<Handback> {
     const closing = [...servers].map((server) => server.close(graceMs + LAST_BYTES_MS));
     await drivers(engine, graceMs);
     streams.endAll();
+    sockets.closeAll();
     await Promise.allSettled([...closing, sweeping.stop(), sending?.stop()]);
     await engine.store.close();
   }

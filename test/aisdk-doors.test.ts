@@ -222,7 +222,8 @@ describe("AI SDK: resume, history and tabs", () => {
     await using server = await serve({ agents: { default: chatAgent({ model, tools: [paint] }) } });
     const stream = await server.open({ id: "t", messages: [user("red", "u1")] }, "/api/chat?hold=true");
     await stream.until("tool-input-available");
-    await server.post({ output: "ok" }, "/v1/calls/c1/result");
+    // Seed 001's own body.
+    await server.post({ session_id: "t", tool_call_id: "c1", result: "ok", is_error: false }, "/chat/tool-result");
     assert.equal(textIn(await stream.rest()), "Done.");
   });
 

@@ -30,7 +30,7 @@ describe("a server tool", () => {
     const { submit, idle } = startEngine({ agents: agents(once(), work((_, { signal, progress, ...rest }) => (heard = rest))) });
     await submit(message("go"));
     await idle();
-    assert.deepEqual(heard, { callId: "c1", threadId: "t", user: "user", attempt: 1 });
+    assert.deepEqual(heard, { callId: "c1", threadId: "t", user: "user", values: {}, attempt: 1 });
   });
 
   it("that throws is a failure the model hears of, and no failure of the run", async () => {

@@ -24,6 +24,7 @@ const MAY_USE: Record<string, string[]> = {
   hono: ["server"],
   "@hono/node-server": ["server"],
   jose: ["server"],
+  ws: ["server"],
   "@ai-sdk/provider": ["model"],
   "@ai-sdk/openai-compatible": ["model"],
 };

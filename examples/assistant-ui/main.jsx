@@ -1,18 +1,33 @@
 import { useChat } from "@ai-sdk/react";
-import { AssistantRuntimeProvider, ComposerPrimitive, makeAssistantTool, MessagePrimitive, ThreadPrimitive } from "@assistant-ui/react";
+import { AssistantRuntimeProvider, ComposerPrimitive, MessagePrimitive, makeAssistantTool, ThreadPrimitive } from "@assistant-ui/react";
 import { AssistantChatTransport, useAISDKRuntime } from "@assistant-ui/react-ai-sdk";
 import { lastAssistantMessageIsCompleteWithToolCalls } from "ai";
 import { createRoot } from "react-dom/client";
 import { z } from "zod";
+import { mayRun, tab } from "./claim.js";
 
-const transport = new AssistantChatTransport({ api: "/api/chat" });
+const id = new URLSearchParams(location.search).get("id") ?? "demo";
+
+const transport = new AssistantChatTransport({
+  api: "/api/chat",
+  // assistant-ui makes up an id for each page load; a thread that survives reloads needs one of its own.
+  prepareSendMessagesRequest: ({ body, messages, trigger, messageId }) => ({ body: { ...body, id, messages, trigger, messageId } }),
+  prepareReconnectToStreamRequest: () => ({ api: `/api/chat/${id}/stream?client=${tab}` }),
+});
+
+/** Set by the page. */
+let follow = async () => {};
 
 /** Runs by itself, in this page. */
 const Paint = makeAssistantTool({
   toolName: "paint",
   description: "Paints the page",
   parameters: z.object({ colour: z.string() }),
-  execute: async ({ colour }) => {
+  execute: async ({ colour }, { toolCallId }) => {
+    if (!(await mayRun(toolCallId))) {
+      void follow(); // another tab runs it: its result comes by the stream
+      return new Promise(() => {});
+    }
     document.body.style.background = colour;
     localStorage["painted"] = Number(localStorage["painted"] ?? 0) + 1;
     return `painted ${colour}`;
@@ -49,7 +64,7 @@ const CreateRecord = makeAssistantTool({
     ),
 });
 
-function Page({ id, history }) {
+function Page({ history }) {
   const chat = useChat({
     id,
     messages: history,
@@ -57,6 +72,11 @@ function Page({ id, history }) {
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls, // without it no result is ever sent
   });
+  follow = async () => {
+    await chat.resumeStream();
+    const { messages, active } = await load(); // in case it was over already
+    if (!active) chat.setMessages(messages);
+  };
   const runtime = useAISDKRuntime(chat);
   transport.setRuntime(runtime); // so that it can send the tools of this page
 
@@ -83,11 +103,18 @@ function Page({ id, history }) {
 function Message() {
   return (
     <MessagePrimitive.Root>
-      <MessagePrimitive.Parts components={{ Text: ({ text }) => <p>{text}</p> }} />
+      <MessagePrimitive.Parts components={{ Text }} />
     </MessagePrimitive.Root>
   );
 }
 
-const id = new URLSearchParams(location.search).get("id") ?? "demo";
-const { messages } = await (await fetch(`/api/chat/${id}/messages`)).json();
-createRoot(document.getElementById("root")).render(<Page id={id} history={messages} />);
+function Text({ text }) {
+  return <p>{text}</p>;
+}
+
+async function load() {
+  return (await fetch(`/api/chat/${id}/messages`)).json();
+}
+
+const { messages } = await load();
+createRoot(document.getElementById("root")).render(<Page history={messages} />);

@@ -1,5 +1,6 @@
 /** This tab, also after a reload. */
-export const tab = (sessionStorage["tab"] ??= crypto.randomUUID());
+export const tab = sessionStorage["tab"] ?? crypto.randomUUID();
+sessionStorage["tab"] = tab;
 
 /**
  * Whether this tab may run the call. Of several tabs one may; a tab that was reloaded while it ran the call still may.

@@ -1,10 +1,6 @@
 import { useChat } from "@ai-sdk/react";
-import {
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-} from "ai";
-import { useEffect, useRef, useState } from "react";
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from "ai";
+import { useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { mayRun, tab } from "./claim.js";
 
@@ -15,8 +11,8 @@ const transport = new DefaultChatTransport({
 
 function Page({ id, history }) {
   const [text, setText] = useState("");
-  const lost = useRef(false);
-  const { messages, status, error, sendMessage, addToolOutput, addToolApprovalResponse, stop, resumeStream } = useChat({
+  const [lost, setLost] = useState(false);
+  const { messages, status, error, setMessages, sendMessage, addToolOutput, addToolApprovalResponse, stop, resumeStream } = useChat({
     id,
     messages: history,
     resume: true, // the history has no unfinished message: the stream brings it, and offers waiting tools again
@@ -30,18 +26,22 @@ function Page({ id, history }) {
 
   async function paint({ toolCallId, input }) {
     if (!(await mayRun(toolCallId))) {
-      lost.current = true; // another tab runs it: follow what it does
+      setLost(true);
       return;
     }
     document.body.style.background = input.colour;
     localStorage["painted"] = Number(localStorage["painted"] ?? 0) + 1;
-    addToolOutput({ tool: "paint", toolCallId, output: `painted ${input.colour}` });
+    void addToolOutput({ tool: "paint", toolCallId, output: `painted ${input.colour}` });
   }
 
+  // Another tab runs it: follow what it does, or take what has come of it.
   useEffect(() => {
-    if (status !== "ready" || !lost.current) return;
-    lost.current = false;
-    void resumeStream();
+    if (status !== "ready" || !lost) return;
+    setLost(false);
+    void resumeStream().then(async () => {
+      const { messages, active } = await load(id);
+      if (!active) setMessages(messages);
+    });
   });
 
   async function halt() {
@@ -51,7 +51,7 @@ function Page({ id, history }) {
 
   function send(event) {
     event.preventDefault();
-    sendMessage({ text });
+    void sendMessage({ text });
     setText("");
   }
 
@@ -109,6 +109,10 @@ function Choice({ question, say }) {
   );
 }
 
+async function load(id) {
+  return (await fetch(`/api/chat/${id}/messages`)).json();
+}
+
 const id = new URLSearchParams(location.search).get("id") ?? "demo";
-const { messages } = await (await fetch(`/api/chat/${id}/messages`)).json();
+const { messages } = await load(id);
 createRoot(document.getElementById("root")).render(<Page id={id} history={messages} />);

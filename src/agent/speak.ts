@@ -28,7 +28,11 @@ export async function* speak(context: StepContext, { name, stream, tools, price 
   const silent = new Set<string>();
   let first = true;
   let finished: Extract<ModelEvent, { type: "finished" }> | undefined;
-  const textOf = (id: string) => said.get(id) ?? { messageId: step.messageId, pieces: [] };
+  const textOf = (id: string) => {
+    const text = said.get(id);
+    if (!text) throw new AppError("internal", `The model goes on with a text ${id}, which it never began`);
+    return text;
+  };
 
   yield { type: "step.started", ...step, name, kind: "model" };
   for await (const event of stream) {

@@ -321,7 +321,9 @@ function apply(thread: Thread, event: StoredEvent): void {
       const before = thread.activities.find((activity) => activity.messageId === messageId);
       const after = { seq: event.seq, ...before, messageId, activityType, content: patched(before?.content ?? {}, ops) };
       // A new array each time: a preview shares it.
-      thread.activities = before ? thread.activities.map((activity) => (activity === before ? after : activity)) : [...thread.activities, after];
+      thread.activities = before
+        ? thread.activities.map((activity) => (activity === before ? after : activity))
+        : [...thread.activities, after];
       return;
     }
     case "tool.progressed":

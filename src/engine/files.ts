@@ -1,4 +1,4 @@
-import type { Part, UserMessage } from "../core/event.ts";
+import type { Event, Part, UserMessage } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Engine } from "./engine.ts";
 
@@ -8,26 +8,45 @@ export type InlineFile = { type: "file"; mediaType: string; data: Uint8Array; na
 /** A message as it came in: with files still inside it. */
 export type IncomingMessage = { id: string; name?: string; content: string | (Part | InlineFile)[] };
 
-/** Puts the files of messages beside the log and leaves references behind. */
-export async function keepFiles(engine: Engine, key: ThreadKey, messages: readonly IncomingMessage[]): Promise<UserMessage[]> {
-  const kept: UserMessage[] = [];
-  for (const message of messages) {
-    if (typeof message.content === "string") kept.push(message as UserMessage);
-    else kept.push({ ...message, content: await Promise.all(message.content.map((part) => keepPart(engine, key, part))) });
+/** A file under the name its reference has. */
+export type File = { id: string; mediaType: string; data: Uint8Array };
+
+/** Puts references into the place of files. `submit` keeps those whose messages are news, and writes nothing for a request it refuses. */
+export async function nameFiles(incoming: readonly IncomingMessage[]): Promise<{ messages: UserMessage[]; files: File[] }> {
+  const files: File[] = [];
+  const refer = async (part: Part | InlineFile): Promise<Part> => {
+    if (part.type === "text" || !("data" in part)) return part;
+    const { mediaType, data, name } = part;
+    const id = await blobId(data);
+    files.push({ id, mediaType, data });
+    return { type: "file", mediaType, blob: id, ...(name !== undefined && { name }) };
+  };
+  const messages: UserMessage[] = [];
+  for (const message of incoming) {
+    if (typeof message.content === "string") messages.push(message as UserMessage);
+    else messages.push({ ...message, content: await Promise.all(message.content.map(refer)) });
   }
-  return kept;
+  return { messages, files };
 }
 
-async function keepPart(engine: Engine, key: ThreadKey, part: Part | InlineFile): Promise<Part> {
-  if (part.type === "text" || !("data" in part)) return part;
-  const { mediaType, data, name } = part;
-  return { type: "file", mediaType, blob: await saveBlob(engine, key, mediaType, data), ...(name !== undefined && { name }) };
+/** Keeps the files that these events refer to, beside the log. */
+export async function keepFiles(engine: Engine, key: ThreadKey, files: readonly File[], events: readonly Event[]): Promise<void> {
+  if (files.length === 0) return;
+  const said = events.flatMap((event) => (event.type === "run.started" ? event.messages : []));
+  const parts = said.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+  const wanted = new Set(parts.flatMap((part) => ("blob" in part ? [part.blob] : [])));
+  for (const file of files) if (wanted.delete(file.id)) await engine.store.saveBlob(key, file);
+}
+
+/** Keeps a file that a model made. */
+export async function saveBlob(engine: Engine, key: ThreadKey, mediaType: string, data: Uint8Array): Promise<string> {
+  const id = await blobId(data);
+  await engine.store.saveBlob(key, { id, mediaType, data });
+  return id;
 }
 
 /** Named by its content, so that a file sent again is stored once. */
-export async function saveBlob(engine: Engine, key: ThreadKey, mediaType: string, data: Uint8Array): Promise<string> {
+async function blobId(data: Uint8Array): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>));
-  const id = `blob_${[...hash.subarray(0, 20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
-  await engine.store.saveBlob(key, { id, mediaType, data });
-  return id;
+  return `blob_${[...hash.subarray(0, 20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -28,8 +28,10 @@ export async function* follow(
   let seq = after;
   try {
     while (!signal.aborted && !live.gone) {
+      const head = live.thread.seq;
       const batch = (await reader.next(seq)) ?? (await page(engine, live, seq));
       if (!batch) {
+        if (live.thread.seq !== head) continue; // it came while we looked; it may have been the last there is
         if (!more(live, until)) return;
         await reader.news();
         continue;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { message, startEngine } from "../../test/support/engine.ts";
-import { eventually, keyOf } from "../../test/support/serve.ts";
+import { keyOf, message, startEngine } from "../../test/support/engine.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { chatAgent } from "../agent/chat.ts";
 import { emptyThread, fold } from "../core/thread.ts";
 import { hangs, says, scriptedBy } from "../model/scripted.ts";
@@ -142,7 +142,10 @@ describe("the queue of a thread", () => {
     const { engine } = startEngine({ agents, sweeping: false });
     const live = await hold(engine, keyOf());
     const changed = { type: "thread.changed", title: "x" } as const;
-    await assert.rejects(queued(live, () => append(engine, live, { seq: 7 }, [changed])), { code: "conflict" });
+    await assert.rejects(
+      queued(live, () => append(engine, live, { seq: 7 }, [changed])),
+      { code: "conflict" },
+    );
     assert.equal(live.thread.seq, 0);
   });
 });

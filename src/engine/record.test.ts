@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { startEngine } from "../../test/support/engine.ts";
-import { keyOf } from "../../test/support/serve.ts";
+import { keyOf, startEngine } from "../../test/support/engine.ts";
 import { AppError } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import { memoryStore } from "../store/memory.ts";
@@ -79,6 +78,7 @@ describe("recorder", () => {
     await settled();
     write(started);
     await settled();
+    await clock.advance(24);
     assert.deepEqual(appends, []);
     await clock.advance(1);
     assert.deepEqual(appends, [["step.started", "text.started"]]);

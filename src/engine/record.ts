@@ -70,7 +70,7 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
       const first = isDelta(event) && !speaking;
       speaking = isDelta(event);
       // What opens something has company coming: its first delta, which goes at once, takes it along.
-      if (event.type.endsWith(".started") && coalesceMs > 0) lastWrite = Math.max(lastWrite, clock.now() - coalesceMs + 1);
+      if (event.type.endsWith(".started") && coalesceMs > 0) lastWrite = clock.now();
       else if (first || held > MOST || !out.every(isDelta)) urgent = true;
       schedule();
       return held > MOST ? writing : undefined;

@@ -11,6 +11,7 @@ import { toVerdict } from "../core/settle.ts";
 import type { Call, Thread } from "../core/thread.ts";
 import { drive } from "./drive.ts";
 import type { Engine } from "./engine.ts";
+import { type File, keepFiles } from "./files.ts";
 import { repeated } from "./idempotency.ts";
 import { append, catchUp, isConflict, type Live, queued, using } from "./live.ts";
 
@@ -25,7 +26,7 @@ export type Submitted = {
 };
 
 /** Turns a command into facts and starts the run they call for. The only way in for everything outside the driver. */
-export async function submit(engine: Engine, key: ThreadKey, command: Command): Promise<Submitted> {
+export async function submit(engine: Engine, key: ThreadKey, command: Command, files: readonly File[] = []): Promise<Submitted> {
   if (engine.stopping) throw new AppError("unavailable", "The server is shutting down; try again in a moment");
   return using(engine, key, (live) =>
     queued(live, async () => {
@@ -34,7 +35,7 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command): 
       if (before) return before;
       const meant = await readTexts(engine, live.thread, command);
       if (meant.type === "run") await check(engine, live.thread, meant);
-      const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, meant));
+      const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, meant), files);
       if (live.thread.run && !live.driver) drive(engine, live);
       tell(engine, key, events, ignored);
       return { after, ignored, events, seq: live.thread.seq };
@@ -53,11 +54,12 @@ function tell({ log }: Engine, { threadId: thread }: ThreadKey, events: readonly
 }
 
 /** Decides and appends; a conflict is never a verdict, only a reason to look again. */
-export async function decided(engine: Engine, live: Live, command: Command): Promise<Decision> {
+export async function decided(engine: Engine, live: Live, command: Command, files: readonly File[] = []): Promise<Decision> {
   for (;;) {
     const decision = decide(live.thread, command, await known(engine, live, command));
     try {
       const request = command.type === "run" ? command.request : undefined;
+      await keepFiles(engine, live.key, files, decision.events);
       await append(engine, live, { seq: live.thread.seq }, decision.events, request && { ...request, after: decision.after });
       return decision;
     } catch (error) {

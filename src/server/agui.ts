@@ -1,123 +1,71 @@
-import { Hono } from "hono";
-import { AppError, toFailure } from "../core/error.ts";
-import type { StoredEvent } from "../core/event.ts";
-import type { ThreadKey } from "../core/ids.ts";
-import type { Engine } from "../engine/engine.ts";
-import { keepFiles } from "../engine/files.ts";
-import { follow } from "../engine/follow.ts";
-import type { Batch } from "../engine/live.ts";
-import { type Submitted, submit } from "../engine/submit.ts";
-import { type AguiRequest, decode, decodeThread, type Shown } from "../protocol/agui/decode.ts";
-import { encode, type Frame, prelude } from "../protocol/agui/encode.ts";
-import type { Peer } from "../protocol/agui/peer.ts";
-import { asker, body, type Door, threadKey } from "./door.ts";
-import { byLabel } from "./principal.ts";
-import { frame, sse } from "./sse.ts";
+import { type Context, Hono } from "hono";
+import { AppError } from "../core/error.ts";
+import { capabilities } from "../protocol/agui/capabilities.ts";
+import { type AguiOptions, pathOf } from "./agui-options.ts";
+import { cancel, history, run } from "./agui-run.ts";
+import { type AguiStream, bytesOf } from "./agui-stream.ts";
+import { body, type Door } from "./door.ts";
+import { principalOf } from "./principal.ts";
+import { sse } from "./sse.ts";
 
-/** AG-UI over SSE: `POST /` and `POST /:agent` run, `POST /cancel` cancels. */
-export function aguiRoutes(door: Door): Hono {
-  const { engine } = door;
+/** AG-UI over SSE: run (also by the agent's name), cancel, history and capabilities. */
+export function aguiRoutes(door: Door, options: AguiOptions): Hono {
+  const { routes } = options;
   const app = new Hono();
+  const asked = async (c: Context) => ({
+    principal: door.authenticate && (await principalOf(door.authenticate, c.req.raw)),
+    body: await body(door, c),
+    after: lastEventId(c),
+  });
+  const answer = (c: Context, stream: AguiStream) => sse(c, (signal) => bytesOf(stream, signal), door.streams);
 
-  app.post("/cancel", async (c) => {
-    const principal = await asker(door, c);
-    const threadId = decodeThread(await body(door, c));
-    await submit(engine, threadKey(principal, threadId), {
-      type: "cancel",
-      runId: engine.ids("run"),
-      by: byLabel(principal),
-      via: "agui",
-      now: engine.clock.now(),
+  if (routes.cancel !== false) app.post(pathOf(routes, routes.cancel), async (c) => c.json(await cancel(door, options, await asked(c))));
+  if (routes.history !== false) {
+    app.post(pathOf(routes, routes.history), async (c) =>
+      answer(c, await history(door, options, { ...(await asked(c)), follow: wish(c.req.query("follow")) })),
+    );
+  }
+  if (routes.capabilities !== false) {
+    app.get(pathOf(routes, routes.capabilities), async (c) => {
+      if (door.authenticate) await principalOf(door.authenticate, c.req.raw);
+      return c.json(capabilitiesOf(door, options, c.req.query("agent") ?? "default"));
     });
-    return c.json({ threadId, status: "cancelled" });
+  }
+  if (routes.ws !== false) {
+    app.get(pathOf(routes, routes.ws), (c) => {
+      c.header("Upgrade", "websocket");
+      return c.json({ error: { code: "invalid", message: "This is a WebSocket" } }, 426);
+    });
+  }
+  const agentPath = `${pathOf(routes, routes.run)}/:agent?`.replace("//", "/");
+  app.post(agentPath, async (c) => {
+    const hold = c.req.query("hold");
+    const wanted = { ...(await asked(c)), agent: c.req.param("agent"), ...(hold !== undefined && { hold: hold === "true" }) };
+    return answer(c, await run(door, options, wanted));
   });
-
-  app.post("/:agent?", async (c) => {
-    const principal = await asker(door, c);
-    const agent = c.req.param("agent");
-    const request = decode(await body(door, c), engine.ids);
-    const key = threadKey(principal, request.threadId);
-    try {
-      const submitted = await run(door, key, request, byLabel(principal), agent);
-      return sse(c, (signal) => frames(door, key, request, submitted, signal), door.streams);
-    } catch (error) {
-      // A thread that waits for an answer is told so in the protocol's own words: the client then shows the question again.
-      if (!(error instanceof AppError) || error.field !== "resume") throw error;
-      return sse(c, () => failed(error), door.streams);
-    }
-  });
-
   return app;
 }
 
-async function run({ engine }: Door, key: ThreadKey, request: AguiRequest, by: string, agent: string | undefined): Promise<Submitted> {
-  const { runId, parentRunId, results, answers, tools, options, state } = request;
-  const whilePending = engine.agents.get(agent ?? "default")?.whilePending;
-  return submit(engine, key, {
-    type: "run",
-    runId,
-    turnId: engine.ids("turn"),
-    ...(agent !== undefined && { agent }),
-    messages: await keepFiles(engine, key, request.messages),
-    results,
-    answers,
-    tools,
-    ...(Object.keys(options).length > 0 && { options }),
-    ...(state !== undefined && { state }),
-    ...(parentRunId !== undefined && { parentRunId }),
-    door: "history",
-    ...(whilePending && { whilePending }),
-    by,
-    via: "agui",
-    now: engine.clock.now(),
-  });
+/** What an agent can do, as AG-UI 1.0 writes it down. */
+export function capabilitiesOf({ engine, version }: Door, { routes }: AguiOptions, name: string): object {
+  const agent = engine.agents.get(name);
+  if (!agent) throw new AppError("not_found", `There is no agent ${name}`, { field: "agent" });
+  const tools = [...agent.tools.values()].map(({ spec }) => spec);
+  return capabilities({ name, version, tools, websocket: routes.ws !== false, runTimeout: engine.runTimeout });
 }
 
-/** What the request itself caused is encoded for this client alone; the rest is shared with everyone of its kind. */
-async function* frames(
-  { engine }: Door,
-  key: ThreadKey,
-  { peer, shown }: AguiRequest,
-  { after, seq }: Submitted,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const missed = await settledBefore(engine, key, shown, after);
-  for await (const batch of follow(engine, key, { after, until: "run", signal })) {
-    const own = (batch.events[0]?.seq ?? 0) <= seq;
-    const bytes = own ? framed(batch, (event) => prelude(key.threadId, event, { shown, missed }, peer)) : shared(key.threadId, batch, peer);
-    if (bytes.length > 0) yield bytes;
-  }
+/** Readers that keep offsets (not the official client) go on where they were cut off. */
+function lastEventId(c: Context): number | undefined {
+  const id = c.req.header("last-event-id");
+  if (id === undefined || id === "") return undefined;
+  if (!/^\d{1,15}$/.test(id))
+    throw new AppError("invalid", "Last-Event-ID: must be an offset this server gave", { field: "Last-Event-ID" });
+  return Number(id);
 }
 
-/** Settlements that came through other doors, or with a new message, since the client last looked. */
-async function settledBefore({ store }: Engine, key: ThreadKey, { calls, results }: Shown, after: number): Promise<StoredEvent[]> {
-  const waits = [...calls.difference(results)];
-  if (waits.length === 0) return [];
-  const { settled } = await store.known(key, { messages: [], waits });
-  return [...settled.values()].map(({ event }) => event).filter(({ seq }) => seq <= after);
-}
-
-/** The frames of a batch, made once for each kind of peer. */
-function shared(threadId: string, batch: Batch, peer: Peer): Uint8Array {
-  let bytes = batch.frames.get(peer);
-  if (!bytes) {
-    bytes = framed(batch, (event) => encode(threadId, event, peer));
-    batch.frames.set(peer, bytes);
-  }
-  return bytes;
-}
-
-/** Only the last frame of an event carries its id: a client cut off in between must not miss the rest. */
-function framed({ events }: Batch, encoded: (event: StoredEvent) => Frame[]): Uint8Array {
-  let text = "";
-  for (const event of events) {
-    const list = encoded(event);
-    for (const [i, data] of list.entries()) text += frame(JSON.stringify(data), i === list.length - 1 ? event.seq : undefined);
-  }
-  return Buffer.from(text);
-}
-
-async function* failed(error: AppError): AsyncGenerator<Uint8Array> {
-  const { code, message } = toFailure(error);
-  yield Buffer.from(frame(JSON.stringify({ type: "RUN_ERROR", message, code })));
+function wish(follow: string | undefined): "run" | "forever" | false | undefined {
+  if (follow === undefined) return undefined;
+  if (follow === "false" || follow === "forever") return follow === "forever" ? follow : false;
+  if (follow === "true" || follow === "run") return "run";
+  throw new AppError("invalid", "follow: must be true, false or forever", { field: "follow" });
 }

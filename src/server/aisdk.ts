@@ -1,8 +1,9 @@
 import { type Context, Hono } from "hono";
+import type { RunCommand } from "../core/command.ts";
 import { AppError } from "../core/error.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Thread } from "../core/thread.ts";
-import { keepFiles } from "../engine/files.ts";
+import { nameFiles } from "../engine/files.ts";
 import { follow } from "../engine/follow.ts";
 import { using } from "../engine/live.ts";
 import { submit } from "../engine/submit.ts";
@@ -102,12 +103,13 @@ async function send(door: Door, key: ThreadKey, request: AisdkRequest, principal
   if (rewindTo !== undefined) await makeRoom(door, key, principal);
   if (news || retry) {
     const { agent, tools, options } = request;
-    await submit(engine, key, {
+    const named = await nameFiles(messages);
+    const command: RunCommand = {
       type: "run",
       runId: label,
       turnId: engine.ids("turn"),
       ...(agent !== undefined && { agent }),
-      messages: await keepFiles(engine, key, messages),
+      messages: named.messages,
       results: await fitting(door, key, results),
       answers,
       ...(tools && { tools }),
@@ -117,7 +119,8 @@ async function send(door: Door, key: ThreadKey, request: AisdkRequest, principal
       by: byLabel(principal),
       via: "aisdk",
       now: engine.clock.now(),
-    });
+    };
+    await submit(engine, key, command, named.files);
   }
   return using(engine, key, async ({ thread }) => {
     const turnId = turnOf(thread, about) ?? thread.turn?.turnId ?? "";

@@ -1,18 +1,27 @@
 import { Hono } from "hono";
 import { AppError } from "../core/error.ts";
 import { aguiRoutes } from "./agui.ts";
+import { type AguiOptions, pathOf } from "./agui-options.ts";
 import { type AisdkOptions, aisdkRoutes } from "./aisdk.ts";
 import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
+import { mount } from "./mount.ts";
 import { nativeRoutes } from "./native.ts";
 import { referenceRoutes } from "./reference.ts";
 import { restRoutes, sessionRoutes } from "./rest.ts";
 
-export type AppOptions = { door: Door; aisdk: AisdkOptions; cors: CorsOptions | undefined; log: Log; ready: () => boolean };
+export type AppOptions = {
+  door: Door;
+  agui: AguiOptions;
+  aisdk: AisdkOptions;
+  cors: CorsOptions | undefined;
+  log: Log;
+  ready: () => boolean;
+};
 
 /** All doors on one Web-standard handler. */
-export function createApp({ door, aisdk, cors: origins, log, ready }: AppOptions): Hono {
+export function createApp({ door, agui, aisdk, cors: origins, log, ready }: AppOptions): Hono {
   const { clock } = door.engine;
   const app = new Hono();
   app.use(async (c, next) => {
@@ -32,12 +41,12 @@ export function createApp({ door, aisdk, cors: origins, log, ready }: AppOptions
   if (origins) app.use(cors(origins));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => (ready() ? c.json({ status: "ready" }) : c.json({ status: "not ready" }, 503)));
-  app.route("/agui", aguiRoutes(door));
   app.route("/api/chat", aisdkRoutes(door, aisdk));
   app.route("/v1", nativeRoutes(door));
   app.route("/", referenceRoutes(door.version));
   app.route("/chat", restRoutes(door));
   app.route("/api/chat", sessionRoutes(door)); // where seed 001's clients look for it
+  mount(app, aguiRoutes(door, agui), door.engine.agents.keys(), pathOf(agui.routes, agui.routes.run));
   app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));
   app.onError((error, c) => {
     if (!(error instanceof AppError))

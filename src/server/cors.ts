@@ -33,11 +33,16 @@ export function cors({ origins, credentials = false }: CorsOptions = { origins: 
  * name resolve to 127.0.0.1 is same-origin with us, so CORS does not stop it.
  */
 export const localHostOnly: MiddlewareHandler = async (c, next) => {
-  if (!/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(c.req.header("host") ?? new URL(c.req.url).host)) {
+  if (!isLocalHost(c.req.header("host") ?? new URL(c.req.url).host)) {
     throw new AppError("forbidden", "Without authentication this server answers to localhost only");
   }
   await next();
 };
+
+/** Whether a host, with or without its port, is this machine. */
+export function isLocalHost(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
+}
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 

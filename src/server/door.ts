@@ -65,5 +65,7 @@ export function refuse(c: Context, error: unknown): Response {
   const failure = toFailure(error);
   if (failure.code === "unauthorized") c.header("WWW-Authenticate", CHALLENGE);
   if (failure.code === "unavailable") c.header("Retry-After", "1");
+  // The rest of the body is not read, so nothing more can come over this connection.
+  if (failure.code === "too_large") c.header("Connection", "close");
   return c.json({ error: failure }, STATUS[failure.code]);
 }

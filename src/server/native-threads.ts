@@ -1,6 +1,7 @@
 import { Hono } from "hono";
+import type { RunCommand } from "../core/command.ts";
 import { AppError } from "../core/error.ts";
-import { keepFiles } from "../engine/files.ts";
+import { nameFiles } from "../engine/files.ts";
 import { removeThread } from "../engine/remove.ts";
 import { submit } from "../engine/submit.ts";
 import { decodeCancel, decodeChange, decodeRun } from "../protocol/native/decode.ts";
@@ -57,17 +58,19 @@ export function threadRoutes(door: Door): Hono {
     const json = await body(door, c);
     const { message, ...request } = decodeRun(json, ids);
     const keyed = requestKey(c, json);
-    const submitted = await submit(engine, key, {
+    const { messages, files } = await nameFiles(message ? [message] : []);
+    const command: RunCommand = {
       type: "run",
       ...request,
       turnId: ids("turn"),
-      messages: message ? await keepFiles(engine, key, [message]) : [],
+      messages,
       results: [],
       answers: [],
       door: "explicit",
       ...asked(principal),
       ...(keyed && { request: keyed }),
-    });
+    };
+    const submitted = await submit(engine, key, command, files);
     const runId = await runIdOf(engine, key, submitted);
     return c.json({ runId: runId ?? request.runId, threadId: key.threadId, seq: submitted.after }, 202);
   });

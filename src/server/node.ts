@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Hono } from "hono";
@@ -11,12 +12,16 @@ import { type Log, silentLog } from "./log.ts";
 export type Listening = { url: string; port: number; close(graceMs: number): Promise<void> };
 
 /** Where to listen. The clock times the grace of `close`. */
-export type ListenOptions = { host?: string; port: number; clock?: Clock; log?: Log };
+export type ListenOptions = { host?: string; port: number; clock?: Clock; log?: Log; upgrade?: Upgrade };
+
+/** Takes over connections that ask to speak another protocol. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** Serves an app over HTTP, to this machine only unless another host is named. Port 0 picks a free one. */
 export async function listen(app: Pick<Hono, "fetch">, options: ListenOptions): Promise<Listening> {
   const { host = "127.0.0.1", clock = systemClock, log = silentLog } = options;
   const server = createServer(LIMITS, toListener(app, host, log));
+  if (options.upgrade) server.on("upgrade", options.upgrade);
   const sockets = trackSockets(server);
   await start(server, host, options.port);
   server.on("error", (error) => log({ event: "server.failed", error: (error as NodeJS.ErrnoException).code ?? error.name }));
@@ -79,6 +84,8 @@ function trackSockets(server: Server): { destroyAll(): void } {
       hangUpIfIdle(socket);
     });
   });
+  // It answers until it is closed.
+  server.on("upgrade", ({ socket }) => answering.set(socket, 1));
   // `server.close` calls this. Node's own destroys a connection whose answer is complete but not yet delivered.
   server.closeIdleConnections = () => {
     closing = true;

@@ -4,7 +4,9 @@ import type { JsonObject } from "../core/json.ts";
 import { nativeError } from "../protocol/native/schemas.ts";
 import { restError } from "../protocol/rest/schemas.ts";
 import { STATUS } from "./door.ts";
-import { DESCRIBED, type Described } from "./openapi-routes.ts";
+import { NATIVE } from "./openapi-native.ts";
+import { REST } from "./openapi-rest.ts";
+import type { Described } from "./openapi-route.ts";
 
 /** What any route may refuse with. */
 const EVERYWHERE: ErrorCode[] = ["invalid", "unauthorized", "forbidden", "not_found", "unavailable", "internal"];
@@ -15,7 +17,7 @@ const WITH_BODY: ErrorCode[] = ["too_large", "unsupported"];
 /** The REST and native doors in OpenAPI 3.1, made of the schemas that validate them. */
 export function openApi(version: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const route of DESCRIBED) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  for (const route of [...REST, ...NATIVE]) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
   return {
     openapi: "3.1.0",
     info: { title: "Handback", version, description: "An agent server for tools that run somewhere else." },
@@ -36,7 +38,7 @@ export function openApi(version: string): JsonObject {
 }
 
 function operation(route: Described): JsonObject {
-  const { method, path, summary, door, body, bodyType, query, headers = {}, answers, errors } = route;
+  const { method, path, summary, door, body, bodyType, query, headers = {}, answers, errors, example } = route;
   const described: JsonObject = {
     summary,
     tags: [door],
@@ -48,7 +50,8 @@ function operation(route: Described): JsonObject {
     ],
     responses: { ...described200(answers, path), ...refusals(door, [...EVERYWHERE, ...(body || bodyType ? WITH_BODY : []), ...errors]) },
   };
-  if (body) described["requestBody"] = { required: true, content: { "application/json": { schema: schemaOf(body, "input") } } };
+  const content = body && { schema: schemaOf(body, "input"), ...(example && { example }) };
+  if (content) described["requestBody"] = { required: true, content: { "application/json": content } };
   if (bodyType !== undefined) described["requestBody"] = { required: true, content: { [bodyType]: { schema: { type: "string" } } } };
   return described;
 }

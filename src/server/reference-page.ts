@@ -36,19 +36,19 @@ export const SCRIPT = `const make = (tag, properties = {}, ...children) => {
 };
 
 const sample = (schema = {}) => {
-  const { type, properties = {}, anyOf, enum: options, default: preset, const: fixed } = schema;
+  const { type, properties = {}, required = [], anyOf, enum: options, default: preset, const: fixed } = schema;
   if (preset !== undefined) return preset;
   if (fixed !== undefined) return fixed;
   if (options) return options[0];
   if (anyOf) return sample(anyOf[0]);
-  if (type === "object") return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, sample(field)]));
+  if (type === "object") return Object.fromEntries(required.map((name) => [name, sample(properties[name])]));
   return { string: "", integer: 1, number: 1, boolean: true, array: [] }[type] ?? {};
 };
 
 const route = (method, path, { summary, parameters = [], requestBody, responses }) => {
-  const [type, { schema } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const [type, { schema, example } = {}] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const fields = parameters.map((parameter) => ({ ...parameter, input: make("input", { required: parameter.required, title: parameter.description ?? "" }) }));
-  const body = type && make("textarea", { spellcheck: false, value: type === "application/json" ? JSON.stringify(sample(schema), null, 2) : "" });
+  const body = type && make("textarea", { spellcheck: false, value: type === "application/json" ? JSON.stringify(example ?? sample(schema), null, 2) : "" });
   const output = make("pre", { hidden: true });
   const send = async (event) => {
     event.preventDefault();

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Orders } from "./server.ts";
 
@@ -27,7 +28,8 @@ export type Life = {
 };
 
 export function lives({ spares }: { spares: number }): Lives {
-  const server = compiled();
+  const code = compile();
+  const server = join(code, "test/kill/server.js");
   const complaints: string[] = [];
   const uptimes: Uptime[] = [];
   const waiting: ChildProcess[] = [];
@@ -35,7 +37,13 @@ export function lives({ spares }: { spares: number }): Lives {
   let current = Promise.withResolvers<string>();
   let closed = false;
   const prepare = () => {
-    while (waiting.length < spares && !closed) waiting.push(spawnServer(server, alive));
+    while (waiting.length < spares && !closed) {
+      const child = fork(server, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+      child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
+      child.once("exit", () => alive.delete(child));
+      alive.add(child);
+      waiting.push(child);
+    }
   };
   prepare();
   return {
@@ -43,11 +51,11 @@ export function lives({ spares }: { spares: number }): Lives {
     uptimes,
     url: () => current.promise,
     start(orders) {
-      const child = waiting.shift() ?? spawnServer(server, alive);
+      const child = waiting.shift();
+      if (!child?.connected) throw new Error(`A server did not even load: ${complaints.join("\n")}`);
       prepare();
       let told = false;
       let uptime: Uptime | undefined;
-      child.stderr?.on("data", (text: Buffer) => complaints.push(text.toString().trim()));
       const over = once(child, "exit").then(([code, signal]) => {
         if (uptime) {
           uptime.to = Date.now();
@@ -78,20 +86,16 @@ export function lives({ spares }: { spares: number }): Lives {
     close() {
       closed = true;
       for (const child of alive) child.kill("SIGKILL");
+      rmSync(code, { recursive: true });
     },
   };
 }
 
-function spawnServer(server: string, alive: Set<ChildProcess>): ChildProcess {
-  const child = fork(server, { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
-  alive.add(child);
-  return child.once("exit", () => alive.delete(child));
-}
-
 /** The server as JavaScript: taking the types out takes longer than everything else in a start, and twice, for the writer too. */
-function compiled(): string {
+function compile(): string {
   const root = join(import.meta.dirname, "../..");
-  const out = join(root, "node_modules/.cache/handback-kill");
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const out = mkdtempSync(join(root, "node_modules/.cache/handback-kill-")); // where packages are found
   execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", import.meta.dirname, "--outDir", out]);
-  return join(out, "test/kill/server.js");
+  return out;
 }

@@ -11,7 +11,7 @@ import { sweep } from "../../src/engine/sweep.ts";
 import { localBus } from "../../src/store/bus.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { type FakeClock, fakeClock } from "../../src/testing/fake-clock.ts";
-import { eventually, keyOf, START } from "./serve.ts";
+import { eventually } from "./eventually.ts";
 
 /** An engine without doors, and short ways to talk to its thread `t`. */
 export type Started = AsyncDisposable & {
@@ -104,3 +104,10 @@ function runCommand(engine: Engine, command: Partial<RunCommand>): RunCommand {
 export function message(content: string, id: string = `m${++names}`): { messages: { id: string; content: string }[] } {
   return { messages: [{ id, content }] };
 }
+
+export function keyOf(threadId = "t", user = "user"): ThreadKey {
+  return { app: "default", user, threadId };
+}
+
+/** Some day at noon. */
+export const START: number = Date.UTC(2026, 0, 5, 12);

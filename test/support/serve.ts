@@ -2,14 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StoredEvent } from "../../src/core/event.ts";
-import type { ThreadKey } from "../../src/core/ids.ts";
 import { type Config, createHandback } from "../../src/handback.ts";
 import type { LogLine } from "../../src/server/log.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { sqliteStore } from "../../src/store/sqlite.ts";
 import type { Store, ThreadRow } from "../../src/store/store.ts";
 import { type FakeClock, fakeClock } from "../../src/testing/fake-clock.ts";
+import { keyOf, START } from "./engine.ts";
 import { type Frame, framesIn, type Open, openStream } from "./frames.ts";
+
+export { keyOf, START } from "./engine.ts";
+export { eventually } from "./eventually.ts";
 
 /** A server on loopback whose time stands still, and a look at what it wrote. */
 export type Served = AsyncDisposable & {
@@ -56,14 +59,7 @@ export async function serve({ data, clock = fakeClock(START), ...config }: Optio
   };
 }
 
-/** Some day at noon. */
-export const START: number = Date.UTC(2026, 0, 5, 12);
-
 const JSON_BODY = { "content-type": "application/json" };
-
-export function keyOf(threadId = "t", user = "user"): ThreadKey {
-  return { app: "default", user, threadId };
-}
 
 export async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
@@ -80,15 +76,4 @@ export async function toReply(response: Response): Promise<Reply> {
 export function directory(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), "handback-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
-}
-
-/** Waits for something that happens by itself, without letting the server's time pass. */
-export async function eventually<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  const giveUp = performance.now() + 5_000;
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    if (performance.now() > giveUp) throw new Error(`It never happened: ${look}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }

@@ -169,6 +169,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
       return i;
     }
     for (const decoded of decode(c)) {
+      if (phase !== "payload") break;
       payload?.push(decoded, 0);
       settle(i + 1, undefined);
     }
@@ -211,7 +212,12 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     [phase, held, tailStart] = ["tail", "", source.at(to)];
   }
 
-  function spoil(): void {
+  /** Something stands where nothing can: the call is spoilt, or it was never meant to be one. */
+  function spoil(textFrom?: number): void {
+    if (!committed && !payload?.attempted) {
+      [phase, rest] = ["text", textFrom];
+      return;
+    }
     calls.spoil("an unexpected tag");
     committed = true;
     [phase, held] = ["discard", ""];
@@ -223,7 +229,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     const verdict = tagVerdict();
     if (verdict === "maybe") return i + 1;
     if (verdict === "no") {
-      spoil();
+      spoil(start);
       return i + 1;
     }
     payload?.end();
@@ -255,6 +261,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   }
 
   function inTailTag(c: string, i: number): number {
+    if (held === "") start = source.at(i);
     held += c;
     const verdict = tagVerdict();
     if (verdict === "maybe") return i + 1;
@@ -272,7 +279,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   function over(to?: number, verdict: "end" | Opening = "end"): void {
     phase = "over";
     if (verdict !== "end") reopened = verdict;
-    calls.close(verdict === "end" ? to : undefined);
+    calls.close(verdict === "end" ? to : start);
   }
 
   function end(cut: boolean): void {
@@ -283,7 +290,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
       if (cut && !frame?.known) refuse();
       else phase = "text";
     } else if (phase === "payload" || phase === "tag") endPayload(cut);
-    else phase = phase === "text" ? "text" : "over";
+    else if (phase === "discard") over();
   }
 
   function endPayload(cut: boolean): void {
@@ -293,8 +300,10 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     forged = payload.forged ?? false;
     if (forged) phase = "over";
     else if (!cut && partOfEnd && payload.state === "done" && payload.committed) over();
-    else if (payload.state === "rejected" && committed) leave();
-    else if (payload.state === "rejected" || !(payload.committed || payload.attempted)) phase = "text";
+    else if (committed && !payload.committed) {
+      if (cut) refuse();
+      else leave();
+    } else if (payload.state === "rejected" || !(payload.committed || payload.attempted)) phase = "text";
     else if (!cut && payload.state === "done" && !frame) phase = "over";
     else refuse();
   }

@@ -24,7 +24,7 @@ export function glance(opening: string, keys: readonly string[]): Glance {
           quote = c;
           return "maybe";
         }
-      } else if (quote === undefined ? !/[\w$-]/.test(c) : c === quote) return keys.includes(key) ? "yes" : "no";
+      } else if (quote === undefined ? /[\s:]/.test(c) : c === quote) return keys.includes(key) ? "yes" : "no";
       if (!keys.some((known) => known.startsWith(key + c))) return "no";
       key += c;
       return "maybe";

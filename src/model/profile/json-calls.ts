@@ -39,6 +39,7 @@ type Container = "list" | "call" | "function" | "skip";
 type Element = { id: string | undefined; name: string | undefined; sink: ArgumentsSink | undefined; early: boolean };
 
 const LONGEST_NAME = 128;
+const NAME = /^[\w.:-]{1,128}$/;
 const PATIENCE = 65_536;
 
 /** Calls as JSON: in an envelope, in a list or bare; the arguments as an object or as JSON in a string. */
@@ -213,7 +214,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
     const meaning = MEANINGS.get(key);
     if (forged || (element === undefined && trusted)) return "skip";
     if (meaning === undefined && !trusted && !committed) reject();
-    return meaning ?? "skip";
+    return meaning === undefined || (meaning === "arguments" && element?.sink) ? "skip" : meaning;
   }
 
   function endWord(word: string): void {
@@ -239,8 +240,8 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function named(word: string): void {
     if (!element || element.name !== undefined) return;
     const { name, known } = calls.nameOf(word);
-    if (!trusted && !committed && !known) {
-      reject();
+    if (!known && !(NAME.test(name) && (trusted || committed))) {
+      if (!committed && !framed) reject();
       return;
     }
     element.name = name;

@@ -28,6 +28,8 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
   let ended: "done" | "cut" | undefined;
   let rejected = false;
   let closed = false;
+  /** A key waits for its value. */
+  let keyed = false;
 
   return {
     push(text, from) {
@@ -38,7 +40,7 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
     end() {
       if (place === "name") rejected = true;
       // Between arguments only the closing tags are missing.
-      else if (place === "between" && (end.startsWith(held) || frameEnd.startsWith(held))) close(undefined);
+      else if (place === "between" && !keyed && (end.startsWith(held) || frameEnd.startsWith(held))) close(undefined);
       else if (place !== "over" && place !== "failed") ended = "cut";
     },
     get state() {
@@ -68,8 +70,8 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
         held += c;
         if (held.endsWith(key.close)) {
           sink?.key(held.slice(0, -key.close.length).trim());
-          [held, place] = ["", value.open === "" ? "value" : "between"];
-          if (place === "value") startValue();
+          [held, place, keyed] = ["", "between", true];
+          if (value.open === "") startValue();
         } else if (held.length > LONGEST_KEY) fail("a key without an end");
         return i + 1;
       default:
@@ -98,7 +100,7 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
   function between(c: string, i: number): number {
     if (held === "" && /\s/.test(c)) return i + 1;
     held += c;
-    const tag = [key.open, value.open, end, frameEnd].find((open) => open !== "" && open.startsWith(held));
+    const tag = (keyed ? [value.open] : [key.open, end, frameEnd]).find((open) => open !== "" && open.startsWith(held));
     if (tag === undefined) fail(`an unexpected ${held}`);
     if (tag !== held) return i + 1;
     held = "";
@@ -111,7 +113,7 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
 
   function startValue(): void {
     sink?.startText();
-    [place, first, held] = ["value", true, ""];
+    [place, first, held, keyed] = ["value", true, "", false];
   }
 
   /** Everything up to the closing tag, without the line break at either end. */

@@ -64,7 +64,7 @@ const message = z.discriminatedUnion(
     z.looseObject({
       role: z.literal("assistant"),
       id: maybe(z.string()),
-      content: z.unknown(),
+      content: z.unknown().optional(),
       toolCalls: maybe(z.array(z.looseObject({ id: z.string() }))),
       tool_calls: maybe(z.array(z.looseObject({ id: z.string() }))),
     }),

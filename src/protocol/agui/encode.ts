@@ -48,7 +48,15 @@ function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
           ...(parentRunId !== undefined && { parentRunId }),
           // Clients add messages whose id they do not know: this is how another tab sees what was asked.
           ...(messages.length > 0 && {
-            input: { threadId, runId, messages: messages.map((message) => userMessage(message, { peer })), tools: [], context: [], state: {}, forwardedProps: {} },
+            input: {
+              threadId,
+              runId,
+              messages: messages.map((message) => userMessage(message, { peer })),
+              tools: [],
+              context: [],
+              state: {},
+              forwardedProps: {},
+            },
           }),
         },
       ];

@@ -55,7 +55,11 @@ function toMedia(part: WirePart, field: string): Part | InlinePart {
       return { type: "file", mediaType, data: bytes(value, `${field}.source.value`) };
     }
     case "url":
-      return { type: "file", mediaType: typeof named === "string" ? mime(named, field) : anyOf(part.type), url: link(value, `${field}.source.value`) };
+      return {
+        type: "file",
+        mediaType: typeof named === "string" ? mime(named, field) : anyOf(part.type),
+        url: link(value, `${field}.source.value`),
+      };
     case "file":
       return { type: "file", mediaType: typeof named === "string" ? mime(named, field) : anyOf(part.type), blob: value };
     default:

@@ -1,18 +1,35 @@
+import type { AssistantEntry, Thread } from "../../core/thread.ts";
 import type { Shown } from "./decode.ts";
 import type { Frame } from "./encode.ts";
 import type { Message } from "./messages.ts";
 
-/** Whether a client that keeps a list shows less than the thread holds, or shows what was taken back. */
-export function isBehind(messages: readonly Message[], shown: Shown, fresh: ReadonlySet<string>, removed: readonly string[]): boolean {
+/** Whether a client that keeps a list shows less than the thread held at this seq, or shows what was taken back since. */
+export function isBehind({ history }: Thread, upTo: number, shown: Shown, removed: readonly string[]): boolean {
   if (!shown.list) return false; // it brought only what is new: its list is its own affair
-  const held = new Set(messages.map(({ id }) => id));
-  if (removed.some((id) => shown.messages.has(id) && !held.has(id))) return true;
-  return messages.some(({ id, role, content = "" }) => {
-    if ((role !== "user" && role !== "assistant") || fresh.has(id)) return false;
-    if (!shown.messages.has(id)) return true;
-    const text = shown.texts.get(id);
-    return text !== undefined && typeof content === "string" && text.length < content.length && content.startsWith(text);
-  });
+  if (removed.some((id) => shown.messages.has(id))) return true;
+  for (const entry of history) {
+    if (entry.seq > upTo) break;
+    if (entry.role === "user" ? !shown.messages.has(entry.id) : entry.parts.some((part) => lacks(shown, part))) return true;
+  }
+  return false;
+}
+
+/** Whether a client shows something that an assistant said behind this seq. */
+export function showsBehind({ history }: Thread, after: number, { messages }: Shown): boolean {
+  for (let i = history.length - 1; i >= 0; i -= 1) {
+    const entry = history[i];
+    if (!entry || entry.seq <= after) return false;
+    if (entry.role === "assistant" && entry.parts.some((part) => part.type !== "added" && messages.has(part.messageId))) return true;
+  }
+  return false;
+}
+
+/** Whether a client has not, or not to its end, what an assistant said. Thoughts it may leave out. */
+function lacks({ messages, texts }: Shown, part: AssistantEntry["parts"][number]): boolean {
+  if (part.type === "reasoning" || part.type === "added") return false;
+  if (!messages.has(part.messageId)) return true;
+  const text = part.type === "text" ? texts.get(part.messageId) : undefined;
+  return text !== undefined && part.type === "text" && text.length < part.text.length && part.text.startsWith(text);
 }
 
 /**

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import type { Json } from "../../core/json.ts";
-import { unescapeXml } from "./entities.ts";
-import { type Parsed, parse } from "./parse.ts";
-import type { Profile } from "./profile.ts";
-import { profileNamed } from "./profiles.ts";
-import { readResults } from "./results.ts";
-import { chunked, TOOLS } from "./sample.ts";
+import type { Json } from "../src/core/json.ts";
+import { unescapeXml } from "../src/model/profile/entities.ts";
+import { type Parsed, parse } from "../src/model/profile/parse.ts";
+import type { Profile } from "../src/model/profile/profile.ts";
+import { profileNamed } from "../src/model/profile/profiles.ts";
+import { readResults } from "../src/model/profile/results.ts";
+import { chunked, TOOLS } from "./profile/sample.ts";
 
 type Case = {
   id: string;
@@ -30,7 +30,7 @@ type Case = {
   note: string;
 };
 
-const CASES = readFileSync(new URL("cases.jsonl", import.meta.url), "utf8")
+const CASES = readFileSync(new URL("profile/cases.jsonl", import.meta.url), "utf8")
   .trim()
   .split("\n")
   .map((line) => JSON.parse(line) as Case);

@@ -1,76 +1,18 @@
 import { z } from "zod";
-import type { ErrorCode } from "../core/error.ts";
 import * as body from "../protocol/native/decode.ts";
 import { callQuery, deliveryQuery, threadQuery } from "../protocol/native/query.ts";
 import * as native from "../protocol/native/schemas.ts";
-import { chatBody, heartbeatBody, sessionResultBody, toolResultBody, toolResultsBody } from "../protocol/rest/decode.ts";
-import * as rest from "../protocol/rest/schemas.ts";
-
-/** One route, as it is described. The schemas are those that validate. */
-export type Described = {
-  method: "get" | "post" | "patch" | "delete";
-  path: string;
-  summary: string;
-  door: "rest" | "native";
-  body?: z.ZodType;
-  /** What the body is where it is no JSON. */
-  bodyType?: string;
-  query?: z.ZodObject;
-  headers?: Record<string, string>;
-  answers: Record<number, z.ZodType | { type: string } | undefined>;
-  /** What it may refuse with, besides what every route may. */
-  errors: ErrorCode[];
-};
+import { type Described, KEY, SETTLING } from "./openapi-route.ts";
 
 const STREAM = { type: "text/event-stream" };
-const KEY = { "Idempotency-Key": "Your own name for this request: sent again within 24 hours it has the same effect and the same answer" };
 const LAST = { "Last-Event-ID": "The last event this client has" };
-const toolResult = z.union([toolResultBody, toolResultsBody, sessionResultBody]);
-const offset = z.object({ after: z.exactOptional(z.int()), until: z.exactOptional(z.enum(["run", "turn", "forever"])) });
-const settling: ErrorCode[] = ["not_found", "conflict", "gone", "unprocessable"];
-const running: ErrorCode[] = ["model", "limit", "timeout"];
+const maybe = z.exactOptional;
+const offset = z.object({ after: maybe(z.int()), until: maybe(z.enum(["run", "turn", "forever"])) });
 
-const restRoute = (route: Omit<Described, "door">): Described => ({ door: "rest", ...route });
 const nativeRoute = (route: Omit<Described, "door">): Described => ({ door: "native", ...route });
 
-const results = {
-  summary: "Hand results back: one, several, or in seed 001's words",
-  body: toolResult,
-  headers: KEY,
-  answers: { 200: rest.toolResultAnswer },
-  errors: [...settling, ...running],
-} as const;
-
-/** Every route of the REST and the native door. */
-export const DESCRIBED: readonly Described[] = [
-  restRoute({
-    method: "post",
-    path: "/chat",
-    summary: "Say something, or hand a result back; with `Accept: text/event-stream` the turn as events",
-    body: chatBody,
-    headers: KEY,
-    answers: { 200: rest.chatAnswer },
-    errors: [...settling, ...running],
-  }),
-  restRoute({
-    method: "get",
-    path: "/chat/pending-tools/{id}",
-    summary: "Calls that wait to be executed",
-    answers: { 200: rest.pendingAnswer },
-    errors: ["not_found"],
-  }),
-  restRoute({ method: "post", path: "/chat/tool-result", ...results, errors: [...results.errors] }),
-  restRoute({ method: "post", path: "/api/chat/tool-result", ...results, errors: [...results.errors] }),
-  ...["/chat", "/api/chat"].map((base) =>
-    restRoute({
-      method: "post",
-      path: `${base}/tool-heartbeat`,
-      summary: "A webhook's receiver is still at work on a call it answered with 202",
-      body: heartbeatBody,
-      answers: { 200: rest.heartbeatAnswer },
-      errors: ["not_found", "gone"],
-    }),
-  ),
+/** Every route of the native door. */
+export const NATIVE: readonly Described[] = [
   nativeRoute({
     method: "get",
     path: "/v1/threads",
@@ -183,7 +125,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Hand a result back",
     body: body.resultBody,
     answers: { 200: native.settledAnswer },
-    errors: settling,
+    errors: SETTLING,
   }),
   nativeRoute({
     method: "post",
@@ -191,7 +133,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Let a call be made, perhaps with another input",
     body: body.approvalBody,
     answers: { 200: native.settledAnswer },
-    errors: ["forbidden", ...settling],
+    errors: ["forbidden", ...SETTLING],
   }),
   nativeRoute({
     method: "post",
@@ -199,7 +141,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Do not let a call be made",
     body: body.rejectionBody,
     answers: { 200: native.settledAnswer },
-    errors: ["forbidden", ...settling],
+    errors: ["forbidden", ...SETTLING],
   }),
   nativeRoute({
     method: "post",
@@ -207,7 +149,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Take a call for oneself",
     body: body.claimBody,
     answers: { 200: native.leaseAnswer },
-    errors: settling,
+    errors: SETTLING,
   }),
   nativeRoute({
     method: "post",
@@ -215,7 +157,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Keep a claim",
     body: body.heartbeatBody,
     answers: { 200: native.leaseAnswer },
-    errors: settling,
+    errors: SETTLING,
   }),
   nativeRoute({
     method: "post",
@@ -223,7 +165,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Give a claim back",
     body: body.releaseBody,
     answers: { 200: native.releasedAnswer },
-    errors: settling,
+    errors: SETTLING,
   }),
   nativeRoute({
     method: "post",
@@ -231,7 +173,7 @@ export const DESCRIBED: readonly Described[] = [
     summary: "Answer a question",
     body: body.answerBody,
     answers: { 200: native.settledAnswer },
-    errors: settling,
+    errors: SETTLING,
   }),
   nativeRoute({ method: "get", path: "/v1/grants", summary: "Standing permissions", answers: { 200: native.grantsAnswer }, errors: [] }),
   nativeRoute({

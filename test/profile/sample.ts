@@ -1,5 +1,5 @@
-import type { ToolSpec } from "../../core/event.ts";
-import type { Json } from "../../core/json.ts";
+import type { ToolSpec } from "../../src/core/event.ts";
+import type { Json } from "../../src/core/json.ts";
 
 /** The tools of the profile cases. */
 export const TOOLS: readonly ToolSpec[] = [

@@ -1,0 +1,64 @@
+import { type AppError, toFailure } from "../core/error.ts";
+import type { Batch } from "../engine/live.ts";
+import { encode, type Frame } from "../protocol/agui/encode.ts";
+import type { Peer } from "../protocol/agui/peer.ts";
+import { frame } from "./sse.ts";
+
+/** A frame and, where it is the last of its event, the event's place in the log. */
+export type Numbered = { frame: Frame; seq?: number };
+
+/** What one client is told at once: frames of its own, or a batch of the log that everyone of its kind reads alike. */
+export type Piece = { frames: readonly Numbered[] } | { batch: Batch };
+
+/** An answer on its way to one client. Nothing is read from the log before it is opened. */
+export type AguiStream = { threadId: string; peer: Peer; open(signal: AbortSignal): AsyncIterable<Piece> };
+
+/** A stream for any transport: one AG-UI event after the other. */
+export async function* eventsOf({ threadId, peer, open }: AguiStream, signal: AbortSignal): AsyncGenerator<Frame> {
+  for await (const piece of open(signal)) {
+    if ("frames" in piece) for (const told of piece.frames) yield told.frame;
+    else for (const event of piece.batch.events) yield* encode(threadId, event, peer);
+  }
+}
+
+/** A stream as SSE. What everyone of a kind reads alike is encoded once. */
+export async function* bytesOf({ threadId, peer, open }: AguiStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const piece of open(signal)) {
+    const bytes = "frames" in piece ? written(piece.frames) : shared(threadId, piece.batch, peer);
+    if (bytes.length > 0) yield bytes;
+  }
+}
+
+/** A stream that has only an error to tell, for those who are owed one in the protocol's own words. */
+export function failed(threadId: string, peer: Peer, error: AppError): AguiStream {
+  return {
+    threadId,
+    peer,
+    async *open() {
+      yield { frames: [{ frame: errorFrame(error) }] };
+    },
+  };
+}
+
+export function errorFrame(error: unknown): Frame {
+  const { code, message } = toFailure(error);
+  return { type: "RUN_ERROR", message, code };
+}
+
+/** The frames of a batch, made once for each kind of peer. */
+function shared(threadId: string, batch: Batch, peer: Peer): Uint8Array {
+  let bytes = batch.frames.get(peer);
+  if (!bytes) {
+    bytes = written(
+      batch.events.flatMap((event) =>
+        encode(threadId, event, peer).map((frame, i, { length }) => (i === length - 1 ? { frame, seq: event.seq } : { frame })),
+      ),
+    );
+    batch.frames.set(peer, bytes);
+  }
+  return bytes;
+}
+
+function written(frames: readonly Numbered[]): Uint8Array {
+  return Buffer.from(frames.map(({ frame: data, seq }) => frame(JSON.stringify(data), seq)).join(""));
+}

@@ -1,0 +1,60 @@
+import type { StoredEvent } from "../core/event.ts";
+import type { Frame } from "../protocol/agui/encode.ts";
+import type { Peer } from "../protocol/agui/peer.ts";
+import type { AguiOptions } from "./agui-options.ts";
+import type { Numbered } from "./agui-stream.ts";
+
+/** Turns an event of the log into what one client is told. */
+export type Translate = (event: StoredEvent) => readonly Frame[] | Promise<readonly Frame[]>;
+
+/** Makes a translation for one stream, around ours or in its place. */
+export type Translator = (inner: Translate, about: { threadId: string; runId: string; peer: Peer }) => Translate;
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a callback that only looks returns nothing at all
+type Instead<T> = (given: T) => T | undefined | void | Promise<T | undefined | void>;
+export type BeforeTranslate = Instead<StoredEvent>;
+export type AfterTranslate = Instead<Frame>;
+
+/** Tells one client of events and frames, with the app's own say in it. */
+export type Teller = {
+  /** Nobody has a say: what is told is the same for everyone of this kind. */
+  plain: boolean;
+  events(events: readonly StoredEvent[]): Promise<Numbered[]>;
+  /** Frames of our own making; the last of them carries the seq. */
+  frames(frames: readonly Frame[], seq?: number): Promise<Numbered[]>;
+};
+
+export function teller(
+  { translator, beforeTranslate = [], afterTranslate = [] }: AguiOptions,
+  about: { threadId: string; runId: string; peer: Peer },
+  inner: Translate,
+): Teller {
+  const translate = translator ? translator(inner, about) : inner;
+  const frames: Teller["frames"] = async (given, seq) => {
+    const told: Numbered[] = [];
+    // Only the last frame of an event carries its id: a client cut off in between must not miss the rest.
+    for (const [i, frame] of given.entries()) {
+      const last = i === given.length - 1 && seq !== undefined;
+      told.push({ frame: await instead(afterTranslate, frame), ...(last && { seq }) });
+    }
+    return told;
+  };
+  return {
+    plain: !translator && beforeTranslate.length + afterTranslate.length === 0,
+    frames,
+    async events(events) {
+      const told: Numbered[] = [];
+      for (const event of events) told.push(...(await frames(await translate(await instead(beforeTranslate, event)), event.seq)));
+      return told;
+    },
+  };
+}
+
+/** What the first callback that answers puts in place of the given. */
+async function instead<T>(callbacks: readonly Instead<T>[], given: T): Promise<T> {
+  for (const callback of callbacks) {
+    const other = await callback(given);
+    if (other !== undefined) return other;
+  }
+  return given;
+}

@@ -1,0 +1,144 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import { AppError } from "../core/error.ts";
+import { using } from "../engine/live.ts";
+import { submit } from "../engine/submit.ts";
+import { capabilitiesOf } from "./agui.ts";
+import type { AguiOptions } from "./agui-options.ts";
+import { type Asked, HookFailed, receive } from "./agui-receive.ts";
+import { history, run } from "./agui-run.ts";
+import { type AguiStream, bytesOf } from "./agui-stream.ts";
+import { parse, readText, toJson } from "./body.ts";
+import { body, type Door, threadKey } from "./door.ts";
+import { byLabel, principalOf } from "./principal.ts";
+import { sse } from "./sse.ts";
+
+/** What `@copilotkit/core` asks of its runtime: AG-UI under other paths, so no runtime is needed between a page and this server. */
+export function copilotkitRoutes(door: Door, agui: AguiOptions, basePath: string): Hono {
+  const app = new Hono();
+  const sender = async (c: Context) => door.authenticate && (await principalOf(door.authenticate, c.req.raw));
+  const answer = (c: Context, stream: AguiStream | undefined) =>
+    sse(c, (signal) => (stream ? bytesOf(stream, signal) : nothing()), door.streams);
+
+  const does = {
+    info: async (c: Context) => {
+      await sender(c);
+      return c.json(info(door, agui));
+    },
+    run: async (c: Context, agent: string, input: unknown) =>
+      answer(c, await run(door, agui, { principal: await sender(c), body: input, agent })),
+    connect: async (c: Context, agent: string, input: unknown) => {
+      checkAgent(door, agent);
+      return answer(c, await connect(door, agui, { principal: await sender(c), body: input }));
+    },
+    stop: async (c: Context, agent: string, threadId: string, scope: unknown) => {
+      checkAgent(door, agent);
+      const { runId } = parse(stopScope, scope ?? {});
+      return c.json(await stop(door, agui, { principal: await sender(c), body: { threadId } }, runId));
+    },
+  };
+
+  app.get(`${basePath}/info`, does.info);
+  app.post(`${basePath}/agent/:agent/run`, async (c) => does.run(c, c.req.param("agent"), await body(door, c)));
+  app.post(`${basePath}/agent/:agent/connect`, async (c) => does.connect(c, c.req.param("agent"), await body(door, c)));
+  app.post(`${basePath}/agent/:agent/stop/:threadId`, async (c) =>
+    does.stop(c, c.req.param("agent"), c.req.param("threadId"), await maybeBody(door, c)),
+  );
+  app.post(basePath === "" ? "/" : basePath, async (c) => {
+    const { method, params, body: input } = parse(envelope, await body(door, c));
+    switch (method) {
+      case "info":
+        return does.info(c);
+      case "agent/run":
+        return does.run(c, params.agentId, input);
+      case "agent/connect":
+        return does.connect(c, params.agentId, input);
+      case "agent/stop":
+        return does.stop(c, params.agentId, params.threadId, input);
+      default:
+        return method satisfies never;
+    }
+  });
+  return app;
+}
+
+/** One path for everything: what `runtimeTransport: "single"` sends. */
+const envelope = z.looseObject({
+  method: z.enum(["info", "agent/run", "agent/connect", "agent/stop"]),
+  params: z.looseObject({ agentId: z.string().default("default"), threadId: z.string().default("") }).prefault({}),
+  body: z.unknown(),
+});
+
+const stopScope = z.looseObject({ runId: z.string().optional() });
+
+/** A stop names its run in a body, or has none. */
+async function maybeBody({ limits }: Door, c: Context): Promise<unknown> {
+  const text = await readText(c.req.raw, "application/json", limits.bytes);
+  return text.trim() === "" ? undefined : toJson(text, limits);
+}
+
+function info(door: Door, agui: AguiOptions): object {
+  const agents = [...door.engine.agents.keys()].map((name) => {
+    const about = { name, description: "", className: "Handback", capabilities: capabilitiesOf(door, agui, name) };
+    return [name, about] as const;
+  });
+  return {
+    version: door.version,
+    agents: Object.fromEntries(agents),
+    audioFileTranscriptionEnabled: false,
+    mode: "sse",
+    suggestions: false,
+    telemetryDisabled: true,
+  };
+}
+
+function checkAgent({ engine }: Door, name: string): void {
+  if (!engine.agents.has(name)) throw new AppError("not_found", `There is no agent ${name}`, { field: "agent" });
+}
+
+/** A thread for a page that was just loaded. Of one that nobody has begun there is nothing to tell: pages connect before they speak. */
+async function connect(door: Door, agui: AguiOptions, asked: Asked): Promise<AguiStream | undefined> {
+  const { input, sender } = await received(door, agui, asked);
+  const key = threadKey(sender, input.threadId);
+  if (!(await door.engine.store.thread(key))) return undefined;
+  // Hooks have had their say, so they are not asked again.
+  const { onInput: _, ...rest } = agui;
+  return history(door, { ...rest, follow: true }, { principal: sender, body: input });
+}
+
+/**
+ * Stops a run by its name, which spares one that began since; without a name everything the thread does or waits for. The page's
+ * own stream ends with the run.
+ */
+async function stop(door: Door, agui: AguiOptions, asked: Asked, runId: string | undefined): Promise<object> {
+  const { engine } = door;
+  const { input, sender } = await received(door, agui, asked);
+  const key = threadKey(sender, input.threadId);
+  const running = await using(engine, key, async ({ thread }) => thread.run?.runId);
+  if (runId !== undefined && runId !== running) {
+    return { stopped: false, message: `${runId} is not the run that goes on in thread ${key.threadId}` };
+  }
+  try {
+    await submit(engine, key, {
+      type: "cancel",
+      runId: engine.ids("run"),
+      by: byLabel(sender),
+      via: "copilotkit",
+      now: engine.clock.now(),
+    });
+    return { stopped: true };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "not_found") throw error;
+    return { stopped: false, message: error.message };
+  }
+}
+
+async function received(door: Door, agui: AguiOptions, asked: Asked): ReturnType<typeof receive> {
+  try {
+    return await receive(door, agui, asked);
+  } catch (error) {
+    throw error instanceof HookFailed ? error.failure : error;
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
