@@ -86,6 +86,8 @@ export type Config = {
   webhooks?: Partial<WebhookOptions>;
   /** The AG-UI door: its routes, and your own code on its way in and out. */
   agui?: AguiConfig;
+  /** What `@copilotkit/core` asks of its runtime. Default below `"/copilotkit"`; `false` turns it off. It takes the AG-UI door's other options. */
+  copilotkit?: { basePath: string } | false;
   /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
   aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
   log?: Log;
@@ -175,7 +177,8 @@ export async function createHandback(config: Config): Promise<Handback> {
   const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold") };
   const agui = toAguiOptions(config.agui ?? {}, engine.runTimeout);
   const sockets = aguiSockets(door, agui, config.cors, heartbeatMs);
-  const app = createApp({ door, agui, aisdk, cors: config.cors, log, ready: () => !engine.stopping });
+  const copilotkit = config.copilotkit === false ? undefined : (config.copilotkit ?? { basePath: "/copilotkit" });
+  const app = createApp({ door, agui, aisdk, copilotkit, cors: config.cors, log, ready: () => !engine.stopping });
   const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
   const sending = hooks && outbox(engine, hooks, readReply);
   const servers = new Set<Listening>();

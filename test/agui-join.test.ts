@@ -280,10 +280,7 @@ for (const [version, Client] of CLIENTS) {
       const stream = await server.open({ threadId: "t", runId: "r1", messages: [user("talk", "u1")] });
       await stream.until("TEXT_MESSAGE_CONTENT");
       const { again } = await loading(Client, server);
-      await eventually(() => {
-        server.clock.advance(1_000);
-        return server.clock.now() > Date.UTC(2026, 0, 5, 12, 0, 31);
-      });
+      await server.clock.advance(31_000);
       const { judged, messages } = await again;
       assert.deepEqual([judged.types.at(-1), judged.events.at(-1)?.["code"]], ["RUN_ERROR", "timeout"]);
       assert.equal(messages.at(-1)?.content, "One ");

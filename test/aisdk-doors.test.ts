@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { chatAgent } from "../src/agent/chat.ts";
 import { tool } from "../src/agent/tool.ts";
+import type { ModelRequest } from "../src/model/model.ts";
+import { toPrompt } from "../src/model/prompt.ts";
 import { calls, hangs, says, scripted, scriptedBy } from "../src/model/scripted.ts";
 import { type Frame, framesIn } from "./support/frames.ts";
 import { directory, eventually, type Served, serve } from "./support/serve.ts";
@@ -76,6 +78,7 @@ describe("AI SDK: requests", () => {
     assert.equal(request?.options.context?.[0]?.value, "The page shows a map.");
     const step = next?.history[1];
     assert.deepEqual(step?.role === "assistant" && step.parts[0]?.type === "call" && step.parts[0].settlement?.output, { lat: 1 });
+    assert.match(JSON.stringify(await toPrompt(next as ModelRequest)), /"value":"home"/); // what the tool says the model should read
   });
 
   it("takes only the last message from transports that send no more", async () => {

@@ -18,15 +18,22 @@ const refund = tool({
   execute: ({ amount }) => ({ paid: amount }),
 });
 
+const getMenu = tool({ name: "get_menu", description: "Menu", input: z.object({}) });
+
 /** Does what the last message says, and says what came of it. Decides from the history alone, so a restart changes nothing. */
 async function* obey({ history }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const last = history.at(-1);
   if (last?.role === "assistant") {
-    const [call] = last.parts.filter((part) => part.type === "call");
-    return yield* says(`Result: ${JSON.stringify(call?.settlement?.output ?? call?.settlement?.error)}`);
+    const outputs = last.parts.flatMap((part) =>
+      part.type === "call" ? [JSON.stringify(part.settlement?.output ?? part.settlement?.error)] : [],
+    );
+    return yield* says(`Result: ${outputs.join(" and ")}`);
   }
   const asked = String(last?.content);
   if (asked === "paint") return yield* calls("paint", { colour: "rgb(255, 200, 200)" });
+  if (asked === "three") for (const colour of ["red", "green", "blue"]) yield* calls("paint", { colour });
+  if (asked === "three") return;
+  if (asked === "both") return yield* [...calls("paint", { colour: "red" }), ...calls("get_menu", {})];
   if (asked === "ask") return yield* calls("ask_user", { question: "Really?" });
   if (asked === "record") return yield* calls("create_record", { title: "Minutes" });
   if (asked === "refund") return yield* calls("refund", { amount: 5 });
@@ -37,13 +44,13 @@ async function* obey({ history }: ModelRequest, signal: AbortSignal): AsyncGener
 
 const EXAMPLES = {
   "use-chat": {
-    agent: () => chatAgent({ model: scriptedBy(obey), tools: [paint, askUser, refund] }),
+    agent: () => chatAgent({ model: scriptedBy(obey), tools: [paint, askUser, refund, getMenu] }),
     waits: "ask",
     question: "Really?",
     answer: '{"confirmed":true}',
   },
   "assistant-ui": {
-    agent: () => chatAgent({ model: scriptedBy(obey) }),
+    agent: () => chatAgent({ model: scriptedBy(obey), tools: [refund, getMenu] }),
     waits: "record",
     question: 'Create "Minutes"?',
     answer: '{"created":"Minutes"}',
@@ -70,6 +77,7 @@ for (const [name, { agent, waits, question, answer }] of Object.entries(EXAMPLES
 
     const open = async (id = `${name}-${++threads}`): Promise<Page & { id: string }> => {
       const page = await browser.newPage();
+      page.setDefaultTimeout(8_000);
       page.on("pageerror", (error) => problems.push(error));
       await page.goto(`${site.url}/?id=${id}`);
       return Object.assign(page, { id });
@@ -92,6 +100,44 @@ for (const [name, { agent, waits, question, answer }] of Object.entries(EXAMPLES
       await sees(page, 'Result: "painted rgb(255, 200, 200)"');
       assert.equal((await painted(page)) - before, 1);
       await page.close();
+    });
+
+    it("runs three side by side", async () => {
+      const page = await open();
+      await say(page, "three");
+      await sees(page, 'Result: "painted red" and "painted green" and "painted blue"');
+      await page.close();
+    });
+
+    it("goes on by itself when another system answers its part", async () => {
+      const page = await open();
+      await say(page, "both");
+      const pending = async () => {
+        const response = await fetch(`${site.url}/v1/calls?status=pending&threadId=${page.id}`);
+        return ((await response.json()) as { calls: { id: string; name: string }[] }).calls;
+      };
+      const theirs = await eventually(async () => {
+        const calls = await pending();
+        return calls.length === 1 && calls[0]?.name === "get_menu" ? calls[0] : undefined;
+      });
+      const body = JSON.stringify({ output: "tea" });
+      await fetch(`${site.url}/v1/calls/${theirs.id}/result`, { method: "POST", headers: { "content-type": "application/json" }, body });
+      await sees(page, 'Result: "painted red" and "tea"');
+      await page.close();
+    });
+
+    it("asks before this server runs a tool, and takes a no", async () => {
+      for (const [button, result] of [
+        ["Yes", '{"paid":5}'],
+        ["No", '"Rejected"'],
+      ] as const) {
+        const page = await open();
+        await say(page, "refund");
+        await sees(page, "Pay back 5?");
+        await page.getByRole("button", { name: button }).click();
+        await sees(page, `Result: ${result}`);
+        await page.close();
+      }
     });
 
     it("shows a question again after a reload, and goes on with the answer", async () => {

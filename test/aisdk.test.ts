@@ -422,6 +422,18 @@ for (const release of RELEASES) {
       });
     }
 
+    it("when the thread is gone", exempt, async () => {
+      const model = scripted(red("c1"));
+      await using server = await serve({ agents: { default: chatAgent({ model, tools: [paint] }) } });
+      const opened = await openChat(release, { url: server.url });
+      await opened.chat.sendMessage({ text: "red" });
+      await fetch(`${server.url}/v1/threads/t`, { method: "DELETE" });
+      await answer(opened.chat, "paint", "c1", "painted");
+      await opened.settled();
+      assert.match(opened.chat.error?.message ?? "", /no such message/);
+      assert.equal(opened.requests.length, 2);
+    });
+
     it("when the agent ends its turn on the calls", async () => {
       const model = scripted(red("c1"));
       await using server = await serve({ agents: { default: chatAgent({ model, tools: [paint], stopWhen: () => true }) } });

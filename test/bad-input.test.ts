@@ -9,8 +9,19 @@ const model = scriptedBy(({ history }) => says(`${history.length} messages.`));
 const server = await serve({ agents: { default: chatAgent({ model }) } });
 after(() => server.close());
 
-const send = async (body: string | Uint8Array<ArrayBuffer> | ReadableStream, headers: Record<string, string> = {}, path = "/agui"): Promise<Reply> =>
-  toReply(await fetch(`${server.url}${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body, duplex: "half" } as RequestInit));
+const send = async (
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  headers: Record<string, string> = {},
+  path = "/agui",
+): Promise<Reply> =>
+  toReply(
+    await fetch(`${server.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body,
+      duplex: "half",
+    } as RequestInit),
+  );
 const json = (body: unknown) => send(JSON.stringify(body));
 
 /** Whatever was sent: a clear no, nothing written, and the server goes on. */
@@ -20,7 +31,10 @@ async function refused(reply: Reply, status: number, field?: string): Promise<vo
   assert.ok(reply.error.code && reply.error.message, reply.text);
   assert.deepEqual((await server.store.threads({ app: "default", limit: 9 })).threads, []);
   assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
-  assert.ok(server.logged.every(({ event }) => event === "request"), JSON.stringify(server.logged.at(-1)));
+  assert.ok(
+    server.logged.every(({ event }) => event === "request"),
+    JSON.stringify(server.logged.at(-1)),
+  );
 }
 
 const valid = { threadId: "t", runId: "r", messages: [{ id: "u", role: "user", content: "hi" }] };
@@ -53,7 +67,13 @@ describe("a body that is no request", () => {
 
   it("is refused in any other type than JSON", async () => {
     const text = JSON.stringify(valid);
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1", "application/jsonp"]) {
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "application/json; charset=latin1",
+      "application/jsonp",
+    ]) {
       await refused(await send(text, { "content-type": type }), 415);
     }
     await refused(await send(text, { "content-encoding": "gzip" }), 415);
@@ -175,7 +195,9 @@ describe("a request that is none of ours", () => {
 
 describe("what is odd but sound", () => {
   it("is answered: lone surrogates, controls, other scripts, keys that look like methods", async () => {
-    await using other = await serve({ agents: { default: chatAgent({ model: scriptedBy(({ history }) => says(JSON.stringify(history.at(-1)))) }) } });
+    await using other = await serve({
+      agents: { default: chatAgent({ model: scriptedBy(({ history }) => says(JSON.stringify(history.at(-1)))) }) },
+    });
     const content = "\ud800 \u0000 \u2028 👩‍👩‍👧 日本 \r\n data: x\n\n";
     const { frames } = await other.post({ ...said({ id: "u", role: "user", content }), state: { toString: 1, hasOwnProperty: 2, "": 3 } });
     assert.equal(last(frames).type, "RUN_FINISHED");
@@ -186,7 +208,12 @@ describe("what is odd but sound", () => {
 
   it("is answered: fields of clients newer than we are", async () => {
     await using other = await serve({ agents: { default: chatAgent({ model }) } });
-    const { status } = await other.post({ ...valid, protocolVersion: "1.9", hologram: true, messages: [{ ...valid.messages[0], mood: "good" }] });
+    const { status } = await other.post({
+      ...valid,
+      protocolVersion: "1.9",
+      hologram: true,
+      messages: [{ ...valid.messages[0], mood: "good" }],
+    });
     assert.equal(status, 200);
   });
 });

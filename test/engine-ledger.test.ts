@@ -9,10 +9,12 @@ import { calls, hangs, says, scripted } from "../src/model/scripted.ts";
 import { fakeClock } from "../src/testing/fake-clock.ts";
 import { message, startEngine } from "./support/engine.ts";
 import { textOf } from "./support/frames.ts";
-import { directory, eventually, type Reply, START, type Served, serve } from "./support/serve.ts";
+import { directory, eventually, type Reply, type Served, START, serve } from "./support/serve.ts";
 
 const getMenu = (more: Partial<Parameters<typeof tool>[0]> = {}) =>
-  tool({ name: "get_menu", description: "The menu", input: z.object({ category: z.string() }), timeout: "30s", ...more } as Parameters<typeof tool>[0]);
+  tool({ name: "get_menu", description: "The menu", input: z.object({ category: z.string() }), timeout: "30s", ...more } as Parameters<
+    typeof tool
+  >[0]);
 const agents = (model: Model, ...tools: Tool[]) => ({ default: chatAgent({ model, tools }) });
 const user = (content: string, id = "u1") => ({ role: "user", id, content });
 const result = (callId: string, content: string) => ({ role: "tool", toolCallId: callId, content });
@@ -23,7 +25,8 @@ const give = (server: Served, callId: string, content: string, runId = "r2") =>
 type Returned = Extract<StoredEvent, { type: "tool.returned" }>;
 const settled = (events: readonly StoredEvent[]) => events.filter((event): event is Returned => event.type === "tool.returned");
 const outcomes = (events: readonly StoredEvent[]) => events.flatMap((event) => (event.type === "run.ended" ? [event.outcome.type] : []));
-const toldModel = (model: { requests: { history: readonly unknown[] }[] }, request: number) => JSON.stringify(model.requests[request]?.history);
+const toldModel = (model: { requests: { history: readonly unknown[] }[] }, request: number) =>
+  JSON.stringify(model.requests[request]?.history);
 
 describe("a result", () => {
   it("sent a hundred times at once is one model call and a hundred equal answers", async () => {
@@ -48,14 +51,20 @@ describe("a result", () => {
     const once = await give(server, "c1", "tea");
     const other = await give(server, "c1", "coffee", "r3");
     assert.equal(other.text, once.text);
-    assert.deepEqual(settled(await server.events()).map(({ output }) => output), ["tea"]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ output }) => output),
+      ["tea"],
+    );
     assert.equal(model.requests.length, 2);
   });
 
   it("of each of many calls may race with all others: nothing is lost, the model is asked once", async () => {
     using data = directory();
     const ids = Array.from({ length: 20 }, (_, i) => `c${i}`);
-    const model = scripted(ids.flatMap((id) => calls("get_menu", { category: id }, { id })), says("All."));
+    const model = scripted(
+      ids.flatMap((id) => calls("get_menu", { category: id }, { id })),
+      says("All."),
+    );
     await using server = await serve({ data: data.path, agents: agents(model, getMenu()) });
     await ask(server);
     const replies = await Promise.all(ids.toReversed().map((id) => give(server, id, `for ${id}`, `run-${id}`)));
@@ -72,7 +81,10 @@ describe("a result", () => {
     const { submit, events, idle } = startEngine({ agents: agents(model, strict) });
     await submit(message("menu"));
     await idle();
-    await assert.rejects(submit({ results: [{ callId: "c1", status: "completed", output: { items: "tea" } }] }), { code: "unprocessable", field: "output" });
+    await assert.rejects(submit({ results: [{ callId: "c1", status: "completed", output: { items: "tea" } }] }), {
+      code: "unprocessable",
+      field: "output",
+    });
     assert.deepEqual(outcomes(await events()), ["waiting"]);
     await submit({ results: [{ callId: "c1", status: "completed", output: { items: ["tea"] } }] });
     assert.deepEqual(outcomes(await idle()), ["waiting", "done"]);
@@ -102,7 +114,10 @@ describe("a result", () => {
     assert.deepEqual([elsewhere.status, elsewhere.error.code], [404, "not_found"]);
     gate.resolve();
     await forged.rest();
-    assert.deepEqual(settled(await server.events()).map(({ output, by }) => [output, by]), [["paid", "server"]]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ output, by }) => [output, by]),
+      [["paid", "server"]],
+    );
     assert.equal(await server.thread("other"), undefined);
   });
 
@@ -112,7 +127,10 @@ describe("a result", () => {
     const { submit, idle } = startEngine({ agents: agents(model, pay) });
     await submit(message("pay"));
     await idle();
-    await assert.rejects(submit({ results: [{ callId: "s1", status: "completed", output: 1 }] }), { code: "conflict", message: /approval/ });
+    await assert.rejects(submit({ results: [{ callId: "s1", status: "completed", output: 1 }] }), {
+      code: "conflict",
+      message: /approval/,
+    });
   });
 
   it("and the approval of its own call in one request: the call is only released", async () => {
@@ -155,7 +173,10 @@ describe("a deadline", () => {
     assert.equal((await server.thread())?.status, "waiting");
     await server.clock.advance(501);
     await eventually(async () => outcomes(await server.events()).includes("done"));
-    assert.deepEqual(settled(await server.events()).map(({ status, error }) => [status, error]), [["expired", "外部执行超时"]]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ status, error }) => [status, error]),
+      [["expired", "外部执行超时"]],
+    );
     assert.match(toldModel(model, 1), /外部执行超时/);
     const late = await give(server, "c1", "tea");
     assert.equal(textOf(late.frames), "Too slow.");
@@ -181,7 +202,10 @@ describe("a deadline", () => {
     await ask(server);
     await server.clock.advance(30_500);
     await eventually(async () => outcomes(await server.events()).includes("done"));
-    assert.deepEqual(settled(await server.events()).map(({ status, output }) => [status, output]), [["expired", ["water"]]]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ status, output }) => [status, output]),
+      [["expired", ["water"]]],
+    );
     assert.match(toldModel(model, 1), /water/);
   });
 
@@ -201,10 +225,13 @@ describe("a deadline", () => {
     await server.clock.advance(30_500);
     await eventually(async () => (await server.thread())?.status === "idle");
     const events = await server.events();
-    assert.deepEqual(settled(events).map(({ callId, status }) => [callId, status]), [
-      ["c1", "expired"],
-      ["c2", "cancelled"],
-    ]);
+    assert.deepEqual(
+      settled(events).map(({ callId, status }) => [callId, status]),
+      [
+        ["c1", "expired"],
+        ["c2", "cancelled"],
+      ],
+    );
     assert.deepEqual(outcomes(events), ["waiting", "cancelled"]);
     assert.equal(model.requests.length, 1);
   });
@@ -242,7 +269,12 @@ describe("a deadline", () => {
 
   it("that cannot be met in one thread does not keep the others from theirs", async () => {
     const model = (id: string) => scripted(calls("get_menu", { category: id }, { id }), says("Late."));
-    await using server = await serve({ agents: { default: chatAgent({ model: model("c1"), tools: [getMenu()] }), two: chatAgent({ model: model("c2"), tools: [getMenu()] }) } });
+    await using server = await serve({
+      agents: {
+        default: chatAgent({ model: model("c1"), tools: [getMenu()] }),
+        two: chatAgent({ model: model("c2"), tools: [getMenu()] }),
+      },
+    });
     await ask(server);
     await server.post({ threadId: "t2", runId: "r1", messages: [user("menu")] }, "/agui/two");
     const { read, append } = server.store;
@@ -291,7 +323,11 @@ describe("a call", () => {
   });
 
   it("of a request's tool is checked by the schema it was declared with", async () => {
-    const paint = { name: "paint", description: "", parameters: { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] } };
+    const paint = {
+      name: "paint",
+      description: "",
+      parameters: { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] },
+    };
     const model = scripted(calls("paint", { color: "red" }, { id: "c1" }), calls("paint", { colour: "red" }, { id: "c2" }));
     await using server = await serve({ agents: agents(model) });
     await server.post({ threadId: "t", runId: "r1", messages: [user("paint")], tools: [paint] });
@@ -303,9 +339,17 @@ describe("a call", () => {
     const model = scripted(calls("get_time", {}), says("Noon."));
     const time = tool({ name: "get_time", description: "Now", input: z.object({}), execute: () => "noon" });
     await using server = await serve({ agents: agents(model, time) });
-    const { frames } = await server.post({ threadId: "t", runId: "r1", messages: [user("time")], tools: [{ name: "get_time", description: "" }] });
+    const { frames } = await server.post({
+      threadId: "t",
+      runId: "r1",
+      messages: [user("time")],
+      tools: [{ name: "get_time", description: "" }],
+    });
     assert.equal(textOf(frames), "Noon.");
-    assert.deepEqual(model.requests[0]?.tools.map(({ name }) => name), ["get_time"]);
+    assert.deepEqual(
+      model.requests[0]?.tools.map(({ name }) => name),
+      ["get_time"],
+    );
   });
 
   it("may be handed back by its own code (seed 000's stop)", async () => {
@@ -315,7 +359,10 @@ describe("a call", () => {
       input: z.object({ amount: z.number() }),
       execute: ({ amount }) => (amount > 100 ? handBack({ timeout: "1d" }) : "paid"),
     });
-    const model = scripted([...calls("pay", { amount: 1 }, { id: "small" }), ...calls("pay", { amount: 900 }, { id: "large" })], says("Both paid."));
+    const model = scripted(
+      [...calls("pay", { amount: 1 }, { id: "small" }), ...calls("pay", { amount: 900 }, { id: "large" })],
+      says("Both paid."),
+    );
     await using server = await serve({ agents: agents(model, pay) });
     await ask(server, "pay");
     const row = await server.store.wait("default", "large");
@@ -326,9 +373,18 @@ describe("a call", () => {
 
   it("of a server tool runs beside the others while outside ones are answered", async () => {
     const gates = { a: Promise.withResolvers<string>(), b: Promise.withResolvers<string>() };
-    const slow = tool({ name: "slow", description: "", input: z.object({ gate: z.enum(["a", "b"]) }), execute: ({ gate }) => gates[gate].promise });
+    const slow = tool({
+      name: "slow",
+      description: "",
+      input: z.object({ gate: z.enum(["a", "b"]) }),
+      execute: ({ gate }) => gates[gate].promise,
+    });
     const model = scripted(
-      [...calls("slow", { gate: "a" }, { id: "a" }), ...calls("get_menu", { category: "tea" }, { id: "c" }), ...calls("slow", { gate: "b" }, { id: "b" })],
+      [
+        ...calls("slow", { gate: "a" }, { id: "a" }),
+        ...calls("get_menu", { category: "tea" }, { id: "c" }),
+        ...calls("slow", { gate: "b" }, { id: "b" }),
+      ],
       says("All three."),
     );
     using data = directory();
@@ -354,7 +410,11 @@ describe("a call", () => {
   });
 
   it("that waits refuses a new message where the agent says so", async () => {
-    const waiting = chatAgent({ model: scripted(calls("get_menu", { category: "tea" }, { id: "c1" }), says("Tea.")), tools: [getMenu()], whilePending: "reject" });
+    const waiting = chatAgent({
+      model: scripted(calls("get_menu", { category: "tea" }, { id: "c1" }), says("Tea.")),
+      tools: [getMenu()],
+      whilePending: "reject",
+    });
     await using server = await serve({ agents: { default: chatAgent({ model: scripted() }), patient: waiting } });
     await server.post({ threadId: "t", runId: "r1", messages: [user("menu")] }, "/agui/patient");
     const refused = await server.post({ threadId: "t", runId: "r2", messages: [user("menu"), user("hurry", "u2")] }, "/agui/patient");
@@ -373,6 +433,9 @@ describe("a call", () => {
     await stream.rest();
     const events = await server.events();
     assert.ok(events.every(({ type }) => type !== "call.offered"));
-    assert.deepEqual(settled(events).map(({ status }) => status), ["cancelled"]);
+    assert.deepEqual(
+      settled(events).map(({ status }) => status),
+      ["cancelled"],
+    );
   });
 });

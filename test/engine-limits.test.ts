@@ -32,7 +32,10 @@ describe("an agent's limits", () => {
     const model = busy();
     assert.deepEqual(failure(await answered({ model, maxSteps: 4 })), { code: "limit", message: "The turn took 4 steps and was not done" });
     assert.equal(model.requests.length, 4);
-    assert.equal(failure(await answered({ model, maxSteps: 4 }, { options: { maxSteps: 2 } }))?.message, "The turn took 2 steps and was not done");
+    assert.equal(
+      failure(await answered({ model, maxSteps: 4 }, { options: { maxSteps: 2 } }))?.message,
+      "The turn took 2 steps and was not done",
+    );
   });
 
   it("stop a run that has spent its tokens", async () => {
@@ -66,7 +69,10 @@ describe("an agent's limits", () => {
   });
 
   it("end a run that takes too long, whatever its model does with the signal", async () => {
-    await using server = await serve({ agents: { default: chatAgent({ model: scripted(hangs(...says("Well").slice(0, 2))) }) }, runTimeout: "1m" });
+    await using server = await serve({
+      agents: { default: chatAgent({ model: scripted(hangs(...says("Well").slice(0, 2))) }) },
+      runTimeout: "1m",
+    });
     const stream = await server.open({ threadId: "t", runId: "r", messages: [{ role: "user", content: "go" }] });
     await stream.until("TEXT_MESSAGE_CONTENT");
     await server.clock.advance(60_000);

@@ -60,7 +60,10 @@ describe("a run that its server left in the middle", () => {
   it("makes its calls anew when the model had only begun them", async () => {
     using data = directory();
     {
-      await using server = await serve({ data: data.path, agents: agents(scripted(hangs(...calls("ext", { a: 1 }, { id: "c1" }).slice(0, 2))), ext) });
+      await using server = await serve({
+        data: data.path,
+        agents: agents(scripted(hangs(...calls("ext", { a: 1 }, { id: "c1" }).slice(0, 2))), ext),
+      });
       const stream = await server.open(ask());
       await stream.until("TOOL_CALL_ARGS");
     }
@@ -69,7 +72,10 @@ describe("a run that its server left in the middle", () => {
     const { waits } = await server.store.waits({ app: "default", status: "pending", limit: 9 });
     assert.equal(waits.length, 1);
     assert.notEqual(waits[0]?.id, "c1"); // taken by the call that was cut off
-    assert.deepEqual(settled(await server.events()).map(({ callId, status }) => [callId, status]), [["c1", "cancelled"]]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ callId, status }) => [callId, status]),
+      [["c1", "cancelled"]],
+    );
   });
 
   it("does not run a call again that had begun: its outcome is unknown", async () => {
@@ -94,13 +100,28 @@ describe("a run that its server left in the middle", () => {
     using data = directory();
     const lookUp = (execute: () => unknown) => tool({ name: "look", description: "", input: z.object({}), idempotent: true, execute });
     {
-      await using server = await serve({ data: data.path, agents: agents(scripted(calls("look", {}, { id: "c1" })), lookUp(() => new Promise(() => {}))) });
+      await using server = await serve({
+        data: data.path,
+        agents: agents(
+          scripted(calls("look", {}, { id: "c1" })),
+          lookUp(() => new Promise(() => {})),
+        ),
+      });
       void (await server.open(ask()));
       await eventually(async () => count(await server.events(), "call.claimed") === 1);
     }
-    await using server = await serve({ data: data.path, agents: agents(scripted(says("Found.")), lookUp(() => "it")) });
+    await using server = await serve({
+      data: data.path,
+      agents: agents(
+        scripted(says("Found.")),
+        lookUp(() => "it"),
+      ),
+    });
     await eventually(async () => outcomes(await server.events()).length > 0);
-    assert.deepEqual(settled(await server.events()).map(({ output }) => output), ["it"]);
+    assert.deepEqual(
+      settled(await server.events()).map(({ output }) => output),
+      ["it"],
+    );
   });
 
   it("ends as cancelled when a cancel was the last thing it heard, and executes nothing", async () => {
@@ -113,7 +134,10 @@ describe("a run that its server left in the middle", () => {
     const events = await idle();
     assert.deepEqual(outcomes(events), ["cancelled"]);
     assert.deepEqual([ran, model.requests.length], [0, 0]);
-    assert.deepEqual(settled(events).map(({ status }) => status), ["cancelled"]);
+    assert.deepEqual(
+      settled(events).map(({ status }) => status),
+      ["cancelled"],
+    );
   });
 
   it("executes a call nobody had begun", async () => {
@@ -122,7 +146,10 @@ describe("a run that its server left in the middle", () => {
     const work = tool({ name: "work", description: "", input: z.object({}), execute: () => "ok" });
     const { idle } = startEngine({ agents: agents(scripted(says("Done.")), work), store });
     const events = await idle();
-    assert.deepEqual(settled(events).map(({ output }) => output), ["ok"]);
+    assert.deepEqual(
+      settled(events).map(({ output }) => output),
+      ["ok"],
+    );
     assert.deepEqual(outcomes(events), ["done"]);
   });
 
@@ -144,7 +171,11 @@ describe("a run that its server left in the middle", () => {
     });
     const handback = await createHandback({ data: data.path, agents: agents(model) });
     const { url } = await handback.listen({ port: 0 });
-    const response = await fetch(`${url}/agui`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(ask()) });
+    const response = await fetch(`${url}/agui`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(ask()),
+    });
     const closing = handback.close({ grace: "10s" });
     gate.resolve();
     assert.match(await response.text(), /Just in time.*RUN_FINISHED/s);
@@ -170,14 +201,21 @@ describe("a server that starts", () => {
     assert.equal(waits.length, 50);
     const [wait] = waits;
     assert.ok(wait);
-    const { frames } = await server.post({ threadId: wait.threadId, runId: "r2", messages: [{ role: "tool", toolCallId: wait.id, content: "ok" }] });
+    const { frames } = await server.post({
+      threadId: wait.threadId,
+      runId: "r2",
+      messages: [{ role: "tool", toolCallId: wait.id, content: "ok" }],
+    });
     assert.equal(textOf(frames), "Done.");
   });
 
   it("leaves a thread of a newer release alone, and takes the others over", async () => {
     using data = directory();
     {
-      await using server = await serve({ data: data.path, agents: agents(scriptedBy(() => hangs()({} as never, new AbortController().signal))) });
+      await using server = await serve({
+        data: data.path,
+        agents: agents(scriptedBy(() => hangs()({} as never, new AbortController().signal))),
+      });
       for (const threadId of ["a", "b"]) void (await server.open(ask(threadId)));
       await eventually(async () => (await server.store.running()).length === 2);
     }
@@ -216,7 +254,17 @@ function begun(callId: string): Event[] {
   const step = { stepId: "step", messageId: "msg" };
   const call = { callId, name: "work", owner: "server" as const, ...step };
   return [
-    { type: "run.started", runId: "r1", turnId: "t1", epoch: 1, cause: "message", agent: "default", messages: [{ id: "u1", content: "go" }], by: "user:user", via: "test" },
+    {
+      type: "run.started",
+      runId: "r1",
+      turnId: "t1",
+      epoch: 1,
+      cause: "message",
+      agent: "default",
+      messages: [{ id: "u1", content: "go" }],
+      by: "user:user",
+      via: "test",
+    },
     { type: "step.started", name: "model", kind: "model", ...step },
     { type: "tool.started", ...call },
     { type: "tool.called", ...call, input: {} },

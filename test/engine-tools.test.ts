@@ -12,7 +12,8 @@ import { textOf, types } from "./support/frames.ts";
 import { eventually, keyOf, serve } from "./support/serve.ts";
 
 type Execute = (input: Record<string, unknown>, context: ToolContext) => unknown;
-const work = (execute: Execute, more: object = {}) => tool({ name: "work", description: "Works", input: z.object({}).loose(), execute, ...more });
+const work = (execute: Execute, more: object = {}) =>
+  tool({ name: "work", description: "Works", input: z.object({}).loose(), execute, ...more });
 const agents = (model: Model, ...tools: Tool[]) => ({ default: chatAgent({ model, tools }) });
 const once = (input: Json = {}) => scripted(calls("work", input, { id: "c1" }), says("Done."));
 const forever = (input: Json = {}) => scriptedBy(({ history }) => (history.at(-1)?.role === "user" ? calls("work", input) : says("Done.")));
@@ -27,7 +28,12 @@ const internal = (internalConfig: NonNullable<NonNullable<RunOptions["toolExecut
 describe("a server tool", () => {
   it("is told its call, thread, user and attempt", async () => {
     let heard: object = {};
-    const { submit, idle } = startEngine({ agents: agents(once(), work((_, { signal, progress, ...rest }) => (heard = rest))) });
+    const { submit, idle } = startEngine({
+      agents: agents(
+        once(),
+        work((_, { signal, progress, ...rest }) => (heard = rest)),
+      ),
+    });
     await submit(message("go"));
     await idle();
     assert.deepEqual(heard, { callId: "c1", threadId: "t", user: "user", values: {}, attempt: 1 });
@@ -41,18 +47,24 @@ describe("a server tool", () => {
     const { submit, idle } = startEngine({ agents: agents(model, broken) });
     await submit(message("go"));
     const events = await idle();
-    assert.deepEqual(settled(events).map(({ status, error }) => [status, error]), [["failed", "no power"]]);
+    assert.deepEqual(
+      settled(events).map(({ status, error }) => [status, error]),
+      [["failed", "no power"]],
+    );
     assert.equal(outcome(events), "done");
     assert.match(JSON.stringify(model.requests[1]?.history), /no power/);
   });
 
   it("is tried again with growing pauses, as often as it says", async () => {
     const attempts: number[] = [];
-    const flaky = work((_, { attempt }) => {
-      attempts.push(attempt);
-      if (attempt < 3) throw new Error("not yet");
-      return "ok";
-    }, { retries: 2 });
+    const flaky = work(
+      (_, { attempt }) => {
+        attempts.push(attempt);
+        if (attempt < 3) throw new Error("not yet");
+        return "ok";
+      },
+      { retries: 2 },
+    );
     const { submit, clock, idle } = startEngine({ agents: agents(once(), flaky) });
     await submit(message("go"));
     await eventually(() => attempts.length === 1);
@@ -60,7 +72,10 @@ describe("a server tool", () => {
     assert.equal(attempts.length, 1);
     await clock.advance(1);
     await clock.advance(400);
-    assert.deepEqual(settled(await idle()).map(({ output }) => output), ["ok"]);
+    assert.deepEqual(
+      settled(await idle()).map(({ output }) => output),
+      ["ok"],
+    );
     assert.deepEqual(attempts, [1, 2, 3]);
   });
 
@@ -86,7 +101,10 @@ describe("a server tool", () => {
     await submit(message("go"));
     await eventually(async () => (await events()).some(({ type }) => type === "call.claimed"));
     await clock.advance(2_000);
-    assert.deepEqual(settled(await idle()).map(({ error }) => error), ["Timed out after 2000 ms"]);
+    assert.deepEqual(
+      settled(await idle()).map(({ error }) => error),
+      ["Timed out after 2000 ms"],
+    );
     assert.equal(aborted, true);
   });
 
@@ -103,7 +121,10 @@ describe("a server tool", () => {
     await tell({ type: "cancel" });
     await heard.promise;
     const after = await idle();
-    assert.deepEqual(settled(after).map(({ status, output }) => [status, output]), [["cancelled", undefined]]);
+    assert.deepEqual(
+      settled(after).map(({ status, output }) => [status, output]),
+      [["cancelled", undefined]],
+    );
     assert.equal(outcome(after), "cancelled");
   });
 
@@ -169,22 +190,44 @@ describe("a server tool", () => {
   it("that returns what is no JSON returns what JSON makes of it, or fails", async () => {
     const outputs: unknown[] = [undefined, new Date(0), Number.NaN, () => 1, 1n];
     const model = scriptedBy(({ history }) => (history.length === 1 ? outputs.flatMap((_, n) => calls("work", { n })) : says("Done.")));
-    const { submit, idle } = startEngine({ agents: agents(model, work(({ n }) => outputs[Number(n)])) });
+    const { submit, idle } = startEngine({
+      agents: agents(
+        model,
+        work(({ n }) => outputs[Number(n)]),
+      ),
+    });
     await submit(message("go"));
     const events = await idle();
-    assert.deepEqual(settled(events).slice(0, 4).map(({ output }) => output), [null, "1970-01-01T00:00:00.000Z", null, null]);
+    assert.deepEqual(
+      settled(events)
+        .slice(0, 4)
+        .map(({ output }) => output),
+      [null, "1970-01-01T00:00:00.000Z", null, null],
+    );
     assert.match(settled(events)[4]?.error ?? "", /BigInt/);
   });
 
   it("whose output breaks its own schema has failed", async () => {
-    const { submit, idle } = startEngine({ agents: agents(once(), work(() => 7, { output: z.string() })) });
+    const { submit, idle } = startEngine({
+      agents: agents(
+        once(),
+        work(() => 7, { output: z.string() }),
+      ),
+    });
     await submit(message("go"));
     assert.match(settled(await idle())[0]?.error ?? "", /does not fit its schema/);
   });
 
   it("gets its input as its schema reads it, and the log keeps what the model said", async () => {
     let got: unknown;
-    const dated = tool({ name: "work", description: "", input: z.object({ n: z.number().default(3) }), execute: (input) => (got = input) && "ok" });
+    const dated = tool({
+      name: "work",
+      description: "",
+      input: z.object({ n: z.number().default(3) }),
+      execute: (input) => {
+        got = input;
+      },
+    });
     const { submit, idle } = startEngine({ agents: agents(once({}), dated) });
     await submit(message("go"));
     const called = (await idle()).find((event) => event.type === "tool.called");
@@ -195,9 +238,20 @@ describe("a server tool", () => {
 describe("the cache of server tools", () => {
   it("answers equal inputs of one user for a while, whatever the order of their keys", async () => {
     let ran = 0;
-    const inputs = [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: 1, b: 3 }];
-    const model = scriptedBy(({ history }) => (history.at(-1)?.role === "user" ? calls("work", inputs[(history.length - 1) / 3] ?? { a: 1, b: 2 }) : says("Done.")));
-    const { submit, clock, idle } = startEngine({ agents: agents(model, work(() => ++ran, { cache: { ttl: "1m" } })) });
+    const inputs = [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+      { a: 1, b: 3 },
+    ];
+    const model = scriptedBy(({ history }) =>
+      history.at(-1)?.role === "user" ? calls("work", inputs[(history.length - 1) / 3] ?? { a: 1, b: 2 }) : says("Done."),
+    );
+    const { submit, clock, idle } = startEngine({
+      agents: agents(
+        model,
+        work(() => ++ran, { cache: { ttl: "1m" } }),
+      ),
+    });
     for (let i = 0; i < 3; i += 1) {
       await submit(message("go"));
       await idle();
@@ -212,7 +266,9 @@ describe("the cache of server tools", () => {
   it("is never shared between users, nor between tools of one name", async () => {
     let ran = 0;
     const counting = () => work(() => ++ran, { cache: { ttl: "1h" } });
-    const { submit, idle, events } = startEngine({ agents: { a: chatAgent({ model: forever(), tools: [counting()] }), b: chatAgent({ model: forever(), tools: [counting()] }) } });
+    const { submit, idle, events } = startEngine({
+      agents: { a: chatAgent({ model: forever(), tools: [counting()] }), b: chatAgent({ model: forever(), tools: [counting()] }) },
+    });
     for (const [agent, user] of [
       ["a", "alice"],
       ["a", "bob"],
@@ -247,7 +303,12 @@ describe("the cache of server tools", () => {
 
   it("is switched on by the thread's internalConfig (enableCache, cacheTtl)", async () => {
     let ran = 0;
-    const { submit, clock, idle } = startEngine({ agents: agents(forever(), work(() => ++ran)) });
+    const { submit, clock, idle } = startEngine({
+      agents: agents(
+        forever(),
+        work(() => ++ran),
+      ),
+    });
     const ask = async () => {
       await submit({ ...message("go"), ...internal({ enableCache: true, cacheTtl: 5_000 }) });
       await idle();
@@ -266,7 +327,12 @@ describe("mode outside", () => {
 
   it("sends even a server tool's call outside, with the thread's own deadline", async () => {
     let ran = 0;
-    const { submit, idle, engine, clock } = startEngine({ agents: agents(once(), work(() => ++ran)) });
+    const { submit, idle, engine, clock } = startEngine({
+      agents: agents(
+        once(),
+        work(() => ++ran),
+      ),
+    });
     await submit({ ...message("go"), ...outside });
     await idle();
     const row = await engine.store.wait("default", "c1");
@@ -275,7 +341,12 @@ describe("mode outside", () => {
   });
 
   it("is remembered by the thread: later messages need not say it again", async () => {
-    const { submit, idle, engine } = startEngine({ agents: agents(forever(), work(() => "here")) });
+    const { submit, idle, engine } = startEngine({
+      agents: agents(
+        forever(),
+        work(() => "here"),
+      ),
+    });
     await submit({ ...message("go"), ...outside });
     await idle();
     await submit(message("again"));
@@ -287,17 +358,31 @@ describe("mode outside", () => {
 
 describe("grants", () => {
   it("let a call pass without asking, and the log says which one did", async () => {
-    const { submit, idle, engine } = startEngine({ agents: agents(once(), work(() => "ok", { approval: true })) });
+    const { submit, idle, engine } = startEngine({
+      agents: agents(
+        once(),
+        work(() => "ok", { approval: true }),
+      ),
+    });
     await engine.store.addGrant({ id: "g1", app: "default", user: "user", tool: "work", createdAt: 0, by: "user:user" });
     await submit(message("go"));
     const events = await idle();
     assert.equal(outcome(events), "done");
     const answer = events.find((event) => event.type === "interrupt.answered");
-    assert.deepEqual(answer?.type === "interrupt.answered" && [answer.by, answer.via, answer.value], ["grant:g1", "grant", { approved: true }]);
+    assert.deepEqual(answer?.type === "interrupt.answered" && [answer.by, answer.via, answer.value], [
+      "grant:g1",
+      "grant",
+      { approved: true },
+    ]);
   });
 
   it("count for their user, their tool and their thread only, and no longer once revoked", async () => {
-    const { submit, idle, engine, events } = startEngine({ agents: agents(forever(), work(() => "ok", { approval: true })) });
+    const { submit, idle, engine, events } = startEngine({
+      agents: agents(
+        forever(),
+        work(() => "ok", { approval: true }),
+      ),
+    });
     const grant = { app: "default", user: "user", tool: "work", createdAt: 0, by: "user:user" };
     await engine.store.addGrant({ ...grant, id: "g1", threadId: "t" });
     await engine.store.addGrant({ ...grant, id: "g2", tool: "other" });
@@ -316,7 +401,13 @@ describe("grants", () => {
 
 describe("approval by input", () => {
   it("asks only for the inputs the tool names", async () => {
-    const pay = tool({ name: "work", description: "", input: z.object({ amount: z.number() }), approval: ({ amount }) => amount > 10, execute: () => "paid" });
+    const pay = tool({
+      name: "work",
+      description: "",
+      input: z.object({ amount: z.number() }),
+      approval: ({ amount }) => amount > 10,
+      execute: () => "paid",
+    });
     for (const [amount, end] of [
       [5, "done"],
       [50, "waiting"],
@@ -341,16 +432,29 @@ describe("approval by input", () => {
 
 describe("handBack", () => {
   it("has its own deadline and policy", async () => {
-    const { submit, clock, idle, events } = startEngine({ agents: agents(once(), work(() => handBack({ timeout: "10s" }), { onTimeout: { default: "nothing" } })) });
+    const { submit, clock, idle, events } = startEngine({
+      agents: agents(
+        once(),
+        work(() => handBack({ timeout: "10s" }), { onTimeout: { default: "nothing" } }),
+      ),
+    });
     await submit(message("go"));
     await idle();
     await clock.advance(10_500);
     await eventually(async () => settled(await events()).length === 1);
-    assert.deepEqual(settled(await idle()).map(({ status, output }) => [status, output]), [["expired", "nothing"]]);
+    assert.deepEqual(
+      settled(await idle()).map(({ status, output }) => [status, output]),
+      [["expired", "nothing"]],
+    );
   });
 
   it("can be claimed and settled like any outside call", async () => {
-    const { submit, tell, idle } = startEngine({ agents: agents(once(), work(() => handBack())) });
+    const { submit, tell, idle } = startEngine({
+      agents: agents(
+        once(),
+        work(() => handBack()),
+      ),
+    });
     await submit(message("go"));
     await idle();
     const { events } = await tell({ type: "claim", callId: "c1", held: false, by: "executor:w1" });
@@ -376,10 +480,15 @@ describe("claims", () => {
     await assert.rejects(claimed(started, "w2", true), { code: "conflict", message: /w1/ });
     const second = await claimed(started, "w2"); // the lease of the first has lapsed
     assert.equal(second, first + 1);
-    const result = (claim?: number) => ({ results: [{ callId: "c1", status: "completed" as const, output: claim ?? "free", ...(claim !== undefined && { claim }) }] });
+    const result = (claim?: number) => ({
+      results: [{ callId: "c1", status: "completed" as const, output: claim ?? "free", ...(claim !== undefined && { claim }) }],
+    });
     await assert.rejects(started.submit(result(first)), { code: "conflict" });
     await started.submit(result(second));
-    assert.deepEqual(settled(await started.idle()).map(({ output }) => output), [second]);
+    assert.deepEqual(
+      settled(await started.idle()).map(({ output }) => output),
+      [second],
+    );
   });
 
   it("bind nobody who does not name one: first come, first served", async () => {

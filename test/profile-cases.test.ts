@@ -82,7 +82,7 @@ function checkResult(profile: Profile, { raw_result = null, toolCallId = "", too
 }
 
 function checkInbound(profile: Profile, { text, pending = [], assert: asked = {} }: Case): void {
-  const results = readResults(profile, text, new Set(pending));
+  const results = readResults(profile, text, new Map(pending.map((id) => [id, ""])));
   if (asked["treat_as"] === "user_text") assert.equal(results, undefined);
   else assert.deepEqual(results, [{ toolCallId: asked["toolCallId"], result: asked["result"] }]);
 }

@@ -10,7 +10,7 @@ import type { Profile } from "../src/model/profile/profile.ts";
 import { PROFILES, profileNamed } from "../src/model/profile/profiles.ts";
 import { cutInto, TOOLS } from "./profile/sample.ts";
 
-const RUNS = { numRuns: Number(process.env["FUZZ"] ?? 400) };
+const RUNS = { numRuns: 1000 };
 const name = fc.constantFrom(...PROFILES.keys());
 
 /** Pieces of every syntax, so that chance builds things that are almost calls. */

@@ -206,7 +206,7 @@ describe("a receiver that", () => {
       webhooks: { secrets: [SECRET], allow: [stuck.origin, to.origin] },
     });
     const { chat } = backend(server.url);
-    for (let i = 0; i < 10; i += 1) await chat({ threadId: `stuck${i}`, message: "call get_menu", ...calling(stuck.url) });
+    for (let i = 0; i < 150; i += 1) await chat({ threadId: `stuck${i}`, message: "call get_menu", ...calling(stuck.url) });
     await inTime(server, 2_000, () => stuck.received.length === 10);
     await chat({ message: "call get_menu", ...calling(to.url) });
     await inTime(server, 2_000, idle(server));

@@ -10,8 +10,16 @@ import { runCli, scratch, startServer, until } from "./support/server-process.ts
 
 const WAIT = { toolExecutionConfig: { mode: "outside", outsideConfig: { waitForResult: true, timeout: 20_000 } } };
 
-async function startWorker(url: string) {
-  const args = ["--conditions=handback-source", resolve("src/cli/main.ts"), "worker", "test/support/worker-tools.ts", "--url", url];
+async function startWorker(url: string, ...more: string[]) {
+  const args = [
+    "--conditions=handback-source",
+    resolve("src/cli/main.ts"),
+    "worker",
+    "test/support/worker-tools.ts",
+    "--url",
+    url,
+    ...more,
+  ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   after(() => void child.kill("SIGKILL"));
   let output = "";
@@ -35,6 +43,28 @@ describe("handback worker", () => {
     assert.match((await held).json.data.content, /brewed/);
     assert.equal(await worker.exited, 0);
     assert.equal(await server.stop(), 0);
+  });
+
+  it("killed in the middle of a call loses it to the next one", async () => {
+    const server = await startServer(["start", "--port=0", "--data", scratch(), "--config", "test/support/rest-config.ts"]);
+    const first = await startWorker(server.url, "--lease", "1", "--name", "first");
+    const held = backend(server.url).chat({ message: "call brew", ...WAIT });
+    const { calls } = connect({ url: server.url });
+    await eventually(async () => (await calls.list({ status: "pending" })).calls.some(({ claim }) => claim));
+    first.child.kill("SIGKILL");
+    await startWorker(server.url, "--lease", "1", "--name", "second");
+    assert.match((await held).json.data.content, /brewed/);
+    const log = await (await fetch(`${server.url}/v1/threads/t/export?deltas=false`)).text();
+    const events = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const claims = events.filter(({ type }) => type === "call.claimed").map(({ claim, by }) => [claim, by.split("/")[1]]);
+    assert.deepEqual(claims, [
+      [1, "first"],
+      [2, "second"],
+    ]);
+    await server.stop();
   });
 
   it("says in one sentence what it cannot use", async () => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median } from "../numbers.ts";
@@ -46,12 +46,12 @@ function project(place: string, name: string, ...packages: string[]): string {
 }
 
 function versionOf(name: string): string {
-  const lock = JSON.parse(execFileSync("node", ["-p", `JSON.stringify(require("${name}/package.json"))`], { cwd: ROOT, encoding: "utf8" }));
-  return (lock as { version: string }).version;
+  return (JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8")) as { version: string }).version;
 }
 
 function megabytes(project: string): number {
-  return Number(execFileSync("du", ["-sk", "--apparent-size", "node_modules"], { cwd: project, encoding: "utf8" }).split("\t")[0]) / 1000;
+  const files = readdirSync(join(project, "node_modules"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0) / 1e6;
 }
 
 function npm(cwd: string, ...args: string[]): string {

@@ -4,12 +4,13 @@ import { median, quantile } from "../numbers.ts";
 import { compare, type Effort, type Row } from "../row.ts";
 
 const PACE_MS = 50;
+const NEW_PER_SECOND = 200;
 
-/** Many streams at once at 20 tokens a second, started within a second. */
+/** Many streams at once at 20 tokens a second, up to 200 new ones each second. */
 export async function streams(contenders: Contender[], { quick }: Effort): Promise<Row[]> {
   const rows: Row[] = [];
   for (const count of [200, 1_000]) {
-    const n = quick ? 60 : 200;
+    const n = quick ? 160 : 400; // long enough for all of them to be open at once
     const seen: Record<"p50" | "worst" | "cpu" | "rss", Row["values"]> = { p50: {}, worst: {}, cpu: {}, rss: {} };
     for (const contender of contenders) {
       const { slowdowns, cpu, rss } = await flood(contender, count, n);
@@ -37,7 +38,7 @@ async function flood(contender: Contender, count: number, n: number): Promise<{ 
   }, 500);
   const answers = await Promise.all(
     Array.from({ length: count }, async (_, i) => {
-      await new Promise((resolve) => setTimeout(resolve, (i / count) * 1000));
+      await new Promise((resolve) => setTimeout(resolve, (i / NEW_PER_SECOND) * 1000));
       return post(contender.url, contender.ask({ n, ms: PACE_MS }));
     }),
   );

@@ -8,10 +8,10 @@ const PARALLEL = 16;
 /** CPU and bytes per token, as fast as the provider can and at a model's pace. */
 export async function tokens(contenders: Contender[], { quick }: Effort): Promise<Row[]> {
   const fast = await streamed(contenders, { n: 500 }, quick ? 4 : 12);
-  const paced = await streamed(contenders, { n: 100, ms: 20 }, quick ? 2 : 4);
+  const paced = await streamed(contenders, { n: 200, ms: 20 }, quick ? 2 : 5);
   return [
     compare("CPU per 1,000 tokens, 16 × 500 as fast as they come", "ms", fast.cpu, 0.5),
-    compare("CPU per 1,000 tokens, 16 × 100 at 50 a second", "ms", paced.cpu, 0.5),
+    compare("CPU per 1,000 tokens, 16 × 200 at 50 a second", "ms", paced.cpu, 0.5),
     compare("tokens a second, 16 × 500", "1/s", fast.rate),
     compare("bytes on the wire per token, 16 × 500", "B", fast.bytes),
   ];

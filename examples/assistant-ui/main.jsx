@@ -1,7 +1,14 @@
 import { useChat } from "@ai-sdk/react";
-import { AssistantRuntimeProvider, ComposerPrimitive, MessagePrimitive, makeAssistantTool, ThreadPrimitive } from "@assistant-ui/react";
+import {
+  AssistantRuntimeProvider,
+  ComposerPrimitive,
+  MessagePrimitive,
+  makeAssistantTool,
+  makeAssistantToolUI,
+  ThreadPrimitive,
+} from "@assistant-ui/react";
 import { AssistantChatTransport, useAISDKRuntime } from "@assistant-ui/react-ai-sdk";
-import { lastAssistantMessageIsCompleteWithToolCalls } from "ai";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from "ai";
 import { createRoot } from "react-dom/client";
 import { z } from "zod";
 import { mayRun, tab } from "./claim.js";
@@ -64,13 +71,34 @@ const CreateRecord = makeAssistantTool({
     ),
 });
 
+/** The server runs it, once the person has agreed. */
+const Refund = makeAssistantToolUI({
+  toolName: "refund",
+  render: ({ args, result, approval, respondToApproval }) =>
+    approval && approval.approved === undefined && result === undefined ? (
+      <div className="tool">
+        <p>Pay back {args.amount}?</p>
+        <button type="button" onClick={() => respondToApproval({ approved: true })}>
+          Yes
+        </button>
+        <button type="button" onClick={() => respondToApproval({ approved: false })}>
+          No
+        </button>
+      </div>
+    ) : (
+      <div className="tool">refund {args.amount}</div>
+    ),
+});
+
 function Page({ history }) {
   const chat = useChat({
     id,
     messages: history,
     resume: true, // brings the unfinished message, and with it the tools that wait for this page
     transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls, // without it no result is ever sent
+    // Without it no result and no decision is ever sent.
+    sendAutomaticallyWhen: (state) =>
+      lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
   });
   follow = async () => {
     await chat.resumeStream();
@@ -86,6 +114,7 @@ function Page({ history }) {
     <AssistantRuntimeProvider runtime={runtime}>
       <Paint />
       <CreateRecord />
+      <Refund />
       <ThreadPrimitive.Root>
         <ThreadPrimitive.Messages components={{ UserMessage: Message, AssistantMessage: Message }} />
         <ComposerPrimitive.Root>

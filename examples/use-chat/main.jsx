@@ -85,7 +85,7 @@ function Part({ part, answer, decide }) {
   }
   if (part.state === "approval-requested") {
     const say = (approved) => decide({ id: part.approval.id, approved });
-    return <Choice question={`May ${part.type.slice(5)} run with ${JSON.stringify(part.input)}?`} say={say} />;
+    return <Choice question={`Pay back ${part.input.amount}?`} say={say} />;
   }
   if (!part.type.startsWith("tool-")) return null;
   return (

@@ -2,12 +2,26 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import type { Event } from "../core/event.ts";
-import { asked, called, ended, given, offered, returned, runStarted, stepEnded, stepStarted, text, user, waitingFor } from "../core/given.ts";
+import {
+  asked,
+  called,
+  ended,
+  given,
+  offered,
+  returned,
+  runStarted,
+  stepEnded,
+  stepStarted,
+  text,
+  user,
+  waitingFor,
+} from "../core/given.ts";
 import { scripted } from "../model/scripted.ts";
 import { type ChatOptions, chatAgent } from "./chat.ts";
 import { tool } from "./tool.ts";
 
-const next = (events: Event[], options: Partial<ChatOptions> = {}) => chatAgent({ model: scripted(), ...options }).next(given(...events).thread).type;
+const next = (events: Event[], options: Partial<ChatOptions> = {}) =>
+  chatAgent({ model: scripted(), ...options }).next(given(...events).thread).type;
 const called1 = [asked(), stepStarted(), ...called("x1"), stepEnded(), offered("x1", 1)];
 
 describe("chatAgent: what next?", () => {
@@ -46,8 +60,19 @@ describe("chatAgent: what next?", () => {
   });
 
   it("the end, after three steps of nothing but wrong calls; a right one in between counts anew", () => {
-    const wrong = (n: number) => [stepStarted(`s${n}`), ...called(`x${n}`, { stepId: `s${n}`, invalid: "no" }), stepEnded(`s${n}`), returned(`x${n}`, null, { status: "failed" })];
-    const right = (n: number) => [stepStarted(`s${n}`), ...called(`x${n}`, { stepId: `s${n}` }), stepEnded(`s${n}`), offered(`x${n}`, 1), returned(`x${n}`, "ok")];
+    const wrong = (n: number) => [
+      stepStarted(`s${n}`),
+      ...called(`x${n}`, { stepId: `s${n}`, invalid: "no" }),
+      stepEnded(`s${n}`),
+      returned(`x${n}`, null, { status: "failed" }),
+    ];
+    const right = (n: number) => [
+      stepStarted(`s${n}`),
+      ...called(`x${n}`, { stepId: `s${n}` }),
+      stepEnded(`s${n}`),
+      offered(`x${n}`, 1),
+      returned(`x${n}`, "ok"),
+    ];
     assert.equal(next([asked(), ...wrong(1), ...wrong(2), ...wrong(3)]), "fail");
     assert.equal(next([asked(), ...wrong(1), ...wrong(2), ...right(3), ...wrong(4)]), "step");
   });

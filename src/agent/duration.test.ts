@@ -12,7 +12,11 @@ describe("toMs", () => {
 
   it("refuses everything else, and says where it stood", () => {
     for (const duration of ["", "30", "30 s", "s", "-1s", "1w", "1e3s", -1, Number.NaN, Number.POSITIVE_INFINITY, null, {}]) {
-      assert.throws(() => toMs(duration as Duration, "menu.timeout"), { code: "invalid", field: "menu.timeout", message: /^menu.timeout: / });
+      assert.throws(() => toMs(duration as Duration, "menu.timeout"), {
+        code: "invalid",
+        field: "menu.timeout",
+        message: /^menu.timeout: /,
+      });
     }
   });
 });

@@ -27,13 +27,19 @@ describe("a Standard Schema", () => {
 
   it("names no more than five of many problems", async () => {
     const strict = toSchema(z.array(z.string()), "Tool x");
-    const said = await problem(strict, Array.from({ length: 50 }, (_, i) => i));
+    const said = await problem(
+      strict,
+      Array.from({ length: 50 }, (_, i) => i),
+    );
     assert.match(said ?? "", /and 45 more$/);
     assert.ok((said ?? "").length < 500);
   });
 
   it("may take its time", async () => {
-    const slow = toSchema(z.string().refine(async (text) => text === "yes"), "Tool x");
+    const slow = toSchema(
+      z.string().refine(async (text) => text === "yes"),
+      "Tool x",
+    );
     assert.deepEqual(await slow.check("yes"), { value: "yes" });
     assert.ok(await problem(slow, "no"));
   });
@@ -47,7 +53,11 @@ describe("a Standard Schema", () => {
 describe("plain JSON Schema", () => {
   const json = {
     type: "object",
-    properties: { colour: { enum: ["red", "blue"] }, size: { type: "integer", minimum: 1 }, tags: { type: "array", items: { type: "string" } } },
+    properties: {
+      colour: { enum: ["red", "blue"] },
+      size: { type: "integer", minimum: 1 },
+      tags: { type: "array", items: { type: "string" } },
+    },
     required: ["colour"],
   };
 

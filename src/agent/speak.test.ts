@@ -38,7 +38,10 @@ const done = finishes();
 const ext = tool({ name: "ext", description: "", input: z.object({ n: z.number() }), timeout: "5s", onTimeout: "deny" });
 const calledOf = (events: readonly Event[]) => events.filter((event) => event.type === "tool.called");
 const one = async (input: Json | { text: string }, more: Given = {}) => {
-  const made = typeof input === "object" && input !== null && "text" in input ? calls("ext", null, { id: "c", text: String(input["text"]) }) : calls("ext", input, { id: "c" });
+  const made =
+    typeof input === "object" && input !== null && "text" in input
+      ? calls("ext", null, { id: "c", text: String(input["text"]) })
+      : calls("ext", input, { id: "c" });
   const [called] = calledOf(await spoken([...made, ...done], { tools: [ext], ...more }));
   assert.ok(called?.type === "tool.called");
   return called;
@@ -56,7 +59,11 @@ describe("speak: texts", () => {
   it("says the whole at the end, with what the provider wants back", async () => {
     const provider = { anthropic: { signature: "s" } };
     const [, ...thought] = thinks("Hm, ", "well.").toReversed();
-    const events = await spoken([...thought.toReversed(), { type: "reasoning.ended", id: "id" in (thought[0] ?? {}) ? (thought[0] as { id: string }).id : "", provider }, ...done]);
+    const events = await spoken([
+      ...thought.toReversed(),
+      { type: "reasoning.ended", id: "id" in (thought[0] ?? {}) ? (thought[0] as { id: string }).id : "", provider },
+      ...done,
+    ]);
     const end = events.find((event) => event.type === "reasoning.ended");
     assert.deepEqual(end?.type === "reasoning.ended" && [end.text, end.provider], ["Hm, well.", provider]);
   });
@@ -78,7 +85,11 @@ describe("speak: texts", () => {
   });
 
   it("refuses a model that goes on with what it never began", async () => {
-    for (const event of [{ type: "text.delta", id: "x", delta: "?" }, { type: "text.ended", id: "x" }, ...calls("ext", {}).slice(-1)] as ModelEvent[]) {
+    for (const event of [
+      { type: "text.delta", id: "x", delta: "?" },
+      { type: "text.ended", id: "x" },
+      ...calls("ext", {}).slice(-1),
+    ] as ModelEvent[]) {
       await assert.rejects(spoken([event, ...done]), { code: "internal" });
     }
   });
@@ -88,7 +99,11 @@ describe("speak: texts", () => {
   });
 
   it("keeps files beside the log, and sources in it", async () => {
-    const events = await spoken([{ type: "file", mediaType: "image/png", data: new Uint8Array(3) }, { type: "source", url: "https://x.example", title: "X" }, ...done]);
+    const events = await spoken([
+      { type: "file", mediaType: "image/png", data: new Uint8Array(3) },
+      { type: "source", url: "https://x.example", title: "X" },
+      ...done,
+    ]);
     const parts = events.flatMap((event) => (event.type === "part.added" ? [event.part] : []));
     assert.deepEqual(parts, [
       { type: "file", mediaType: "image/png", blob: "blob-3" },
@@ -97,7 +112,9 @@ describe("speak: texts", () => {
   });
 
   it("prices what was used", async () => {
-    const events = await spoken([...says("x"), ...finishes({ inputTokens: 4, outputTokens: 1 })], { price: ({ inputTokens = 0 }) => inputTokens * 2 });
+    const events = await spoken([...says("x"), ...finishes({ inputTokens: 4, outputTokens: 1 })], {
+      price: ({ inputTokens = 0 }) => inputTokens * 2,
+    });
     const end = events.at(-1);
     assert.deepEqual(end?.type === "step.ended" && end.usage, { inputTokens: 4, outputTokens: 1, cost: 8 });
   });
@@ -107,7 +124,15 @@ describe("speak: calls", () => {
   it("carries what the tool says about deadlines and approval into the log", async () => {
     const { owner, timeout, onTimeout, input, invalid } = await one({ n: 1 });
     assert.deepEqual([owner, timeout, onTimeout, input, invalid], ["external", 5_000, { type: "deny" }, { n: 1 }, undefined]);
-    const pay = tool({ name: "ext", description: "", input: z.object({ n: z.number() }), approval: { timeout: "1m" }, idempotent: true, timeout: "1s", execute: () => 1 });
+    const pay = tool({
+      name: "ext",
+      description: "",
+      input: z.object({ n: z.number() }),
+      approval: { timeout: "1m" },
+      idempotent: true,
+      timeout: "1s",
+      execute: () => 1,
+    });
     const called = await one({ n: 1 }, { tools: [pay] });
     assert.deepEqual([called.owner, called.approval, called.idempotent, called.timeout], ["server", { timeout: 60_000 }, true, undefined]);
   });

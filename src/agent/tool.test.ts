@@ -14,7 +14,13 @@ describe("tool", () => {
   });
 
   it("reads durations and policies once, when it is made", () => {
-    const { timeout, onTimeout, cacheTtl } = tool({ ...base, execute: run, timeout: "2m", cache: { ttl: "1h" }, onTimeout: { default: null } });
+    const { timeout, onTimeout, cacheTtl } = tool({
+      ...base,
+      execute: run,
+      timeout: "2m",
+      cache: { ttl: "1h" },
+      onTimeout: { default: null },
+    });
     assert.deepEqual([timeout, onTimeout, cacheTtl], [120_000, { type: "default", output: null }, 3_600_000]);
     assert.deepEqual(tool({ ...base, onTimeout: "cancel" }).onTimeout, { type: "cancel" });
     assert.equal(tool(base).onTimeout, undefined);
@@ -27,8 +33,14 @@ describe("tool", () => {
     assert.equal(asks(false), undefined);
     assert.deepEqual(asks(true), {});
     assert.deepEqual(asks({ timeout: "1m" }), { timeout: 60_000 });
-    assert.equal(asks(({ n }) => n > 5, 3), undefined);
-    assert.deepEqual(asks(({ n }) => n > 5, 7), {});
+    assert.equal(
+      asks(({ n }) => n > 5, 3),
+      undefined,
+    );
+    assert.deepEqual(
+      asks(({ n }) => n > 5, 7),
+      {},
+    );
   });
 
   it("refuses what cannot work, naming the tool and the field", () => {

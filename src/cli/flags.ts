@@ -19,7 +19,14 @@ export type Settings = {
 };
 
 /** What `handback worker` is told. */
-export type WorkerSettings = { file: string; url: string; key: string | undefined; concurrency: number; name: string | undefined };
+export type WorkerSettings = {
+  file: string;
+  url: string;
+  key: string | undefined;
+  concurrency: number;
+  lease: number;
+  name: string | undefined;
+};
 
 /** What `handback profile try` is told. */
 export type ProfileSettings = { verb: string; name: string; file: string; cut: boolean };
@@ -51,6 +58,7 @@ Options of handback worker
   --url <url>         the server                      HANDBACK_URL        http://127.0.0.1:4242
                       its API key                     HANDBACK_WORKER_KEY
   --concurrency <n>   calls at once                   HANDBACK_CONCURRENCY  10
+  --lease <seconds>   a claim without a heartbeat     HANDBACK_LEASE      30
   --name <name>       under which it claims calls     HANDBACK_WORKER_NAME
 
 Options of handback profile try
@@ -68,6 +76,7 @@ const OPTIONS = {
   "base-url": { type: "string" },
   url: { type: "string" },
   concurrency: { type: "string" },
+  lease: { type: "string" },
   name: { type: "string" },
   cut: { type: "boolean", default: false },
   help: { type: "boolean", short: "h" },
@@ -92,7 +101,8 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
       file: positionals[1] ?? "",
       url: toUrl(pick(values.url, "HANDBACK_URL"), "--url") ?? "http://127.0.0.1:4242",
       key: pick(undefined, "HANDBACK_WORKER_KEY"),
-      concurrency: toCount(pick(values.concurrency, "HANDBACK_CONCURRENCY") ?? "10"),
+      concurrency: toCount(pick(values.concurrency, "HANDBACK_CONCURRENCY") ?? "10", "--concurrency"),
+      lease: toCount(pick(values.lease, "HANDBACK_LEASE") ?? "30", "--lease"),
       name: pick(values.name, "HANDBACK_WORKER_NAME"),
     },
     profile: { verb: positionals[1] ?? "", name: positionals[2] ?? "", file: positionals[3] ?? "", cut: values.cut },
@@ -122,9 +132,10 @@ function words(text: string | undefined): string[] {
   return (text ?? "").split(/[\s,]+/).filter((word) => word !== "");
 }
 
-function toCount(text: string): number {
+function toCount(text: string, flag: string): number {
   const count = Number(text);
-  if (!/^\d{1,4}$/.test(text) || count === 0) throw new AppError("invalid", `--concurrency ${text}: give a number from 1 to 9999`);
+  if (!/^\d{1,4}$/.test(text) || count === 0 || count > 3600)
+    throw new AppError("invalid", `${flag} ${text}: give a number from 1 to 3600`);
   return count;
 }
 

@@ -12,7 +12,7 @@ import type { WorkerSettings } from "./flags.ts";
 type Handler = (input: Json, context: ExecuteContext) => unknown;
 
 /** Runs calls of a file's tools for a server elsewhere, until it is told to end; then it finishes what it has begun. */
-export async function worker({ file, url, key, concurrency, name }: WorkerSettings): Promise<void> {
+export async function worker({ file, url, key, concurrency, lease, name }: WorkerSettings): Promise<void> {
   const tools = await loadTools(file);
   const handback = connect({ url, ...(key !== undefined && { headers: { authorization: `Bearer ${key}` } }) });
   const [finish, stop] = [new AbortController(), new AbortController()];
@@ -23,6 +23,7 @@ export async function worker({ file, url, key, concurrency, name }: WorkerSettin
   await handback.execute({
     tools,
     concurrency,
+    seconds: lease,
     ...(name !== undefined && { by: name }),
     finish: finish.signal,
     signal: stop.signal,

@@ -119,7 +119,14 @@ export type CallPart = {
   source?: string;
   /** The input a person put in place of the model's. */
   edited?: Json;
-  settlement?: { status: CallStatus; output?: Json; error?: string; messageId: string };
+  settlement?: {
+    status: CallStatus;
+    output?: Json;
+    error?: string;
+    messageId: string;
+    /** What the model reads in place of the output, where the tool's author said so. */
+    forModel?: string;
+  };
 };
 
 export function emptyThread(): Thread {
@@ -282,6 +289,8 @@ function apply(thread: Thread, event: StoredEvent): void {
         part.settlement = { status, messageId };
         if (output !== undefined) part.settlement.output = output;
         if (error !== undefined) part.settlement.error = error;
+        const forModel = event.metadata?.["forModel"];
+        if (typeof forModel === "string") part.settlement.forModel = forModel;
       }
       thread.calls.delete(callId);
       return;

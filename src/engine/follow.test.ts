@@ -56,7 +56,8 @@ describe("follow", () => {
     await eventually(async () => (await started.events()).length > 150);
     const middle = started.follow(100);
     model.end();
-    const late = (await early, started.follow(after));
+    await early;
+    const late = started.follow(after);
     const events = await started.idle();
     assert.deepEqual(await early, events);
     assert.deepEqual(await late, events);
@@ -96,6 +97,7 @@ describe("follow", () => {
     for await (const batch of slow.batches) {
       batches += 1;
       found.push(...batch.events);
+      assert.ok(batch.events.length <= 64, `${batch.events.length} events at once are too many to hold`);
     }
     assert.deepEqual(seqs(found), seqs(events));
     assert.ok(batches < 100, `${batches} batches: it reads pages, and no backlog of single events`);

@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 import type { Submitted } from "./submit.ts";
 
 /** How long a key is remembered. */
-export const KEPT_MS = 24 * 3_600_000;
+export const KEPT_MS: number = 24 * 3_600_000;
 
 /**
  * What a keyed request led to the first time, if this is not the first time. No answer is stored: the row says where in the log

@@ -5,7 +5,11 @@ import type { Engine } from "./engine.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 const EVERY_MS = 500;
-const AT_ONCE = 50;
+const AT_ONCE = 100;
+
+/** To one origin: a receiver that hangs must not hold up the others. */
+const AT_ONCE_EACH = 10;
+const LOOK = 500;
 
 /**
  * Announces external calls to the callbacks of their threads, from the outbox: at least once each, always under the same id,
@@ -13,7 +17,7 @@ const AT_ONCE = 50;
  */
 export function outbox(engine: Engine, hooks: Webhooks, read: ReadResult): { stop(): Promise<void> } {
   const { clock, store, bus } = engine;
-  const underWay = new Map<string, Promise<void>>();
+  const underWay = new Map<string, { origin: string; work: Promise<void> }>();
   const stop = new AbortController();
   let timer = () => {};
   let round: Promise<void> = Promise.resolve();
@@ -21,17 +25,19 @@ export function outbox(engine: Engine, hooks: Webhooks, read: ReadResult): { sto
 
   const start = (delivery: Delivery) => {
     const name = JSON.stringify([delivery.app, delivery.id]);
-    if (underWay.has(name)) return;
+    const { origin } = new URL(delivery.url);
+    if (underWay.has(name) || underWay.size >= AT_ONCE) return;
+    if (Array.from(underWay.values()).filter((other) => other.origin === origin).length >= AT_ONCE_EACH) return;
     const work = deliver(engine, hooks, read, delivery, stop.signal)
       .catch((error: unknown) => engine.log({ event: "delivery.failed", call: delivery.id, message: textOf(error) }))
       .finally(() => underWay.delete(name));
-    underWay.set(name, work);
+    underWay.set(name, { origin, work });
   };
   const look = async () => {
     waiting = false;
     try {
       // Those under way are still due: they must not hide the others.
-      for (const due of await store.dueDeliveries(clock.now(), 2 * AT_ONCE)) if (underWay.size < AT_ONCE) start(due);
+      for (const due of await store.dueDeliveries(clock.now(), LOOK)) start(due);
     } catch (error) {
       engine.log({ event: "outbox.failed", message: textOf(error) });
     }
@@ -56,7 +62,7 @@ export function outbox(engine: Engine, hooks: Webhooks, read: ReadResult): { sto
       stop.abort();
       unlisten();
       timer();
-      await Promise.allSettled([round, ...underWay.values()]);
+      await Promise.allSettled([round, ...Array.from(underWay.values(), ({ work }) => work)]);
     },
   };
 }

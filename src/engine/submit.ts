@@ -1,3 +1,4 @@
+import { fromJsonSchema } from "../agent/schema.ts";
 import type { Tool } from "../agent/tool.ts";
 import { slots } from "../core/bind.ts";
 import type { Command, Known, Result, RunCommand } from "../core/command.ts";
@@ -132,8 +133,15 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
   const open = (callId: string): Call | undefined => thread.calls.get(callId);
   for (const answer of command.answers) {
     const interrupt = thread.interrupts.get(answer.interruptId ?? `${answer.callId}:approval`);
-    const call = interrupt?.callId === undefined ? undefined : open(interrupt.callId);
-    if (!call || answer.status !== "resolved") continue;
+    if (!interrupt || answer.status !== "resolved") continue;
+    const call = interrupt.callId === undefined ? undefined : open(interrupt.callId);
+    if (!call) {
+      const fits = interrupt.schema && (await fromJsonSchema(interrupt.schema).check(answer.value ?? null));
+      if (!fits || !("problem" in fits)) continue;
+      throw new AppError("unprocessable", `The answer to ${interrupt.interruptId} does not fit its schema: ${fits.problem}`, {
+        field: "payload",
+      });
+    }
     const { input } = toVerdict(answer.value);
     const verdict = input === undefined ? undefined : await toolOf(engine, thread, call)?.input.check(input);
     if (verdict && "problem" in verdict) {

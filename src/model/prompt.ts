@@ -110,7 +110,8 @@ function withOptions(provider: JsonObject | undefined): { providerOptions?: Shar
 
 function toOutput({ callId, name, edited, invalid, settlement }: CallPart): LanguageModelV4ToolResultOutput {
   if (!settlement) throw new AppError("internal", `The call ${callId} of ${name} has no result and cannot be sent to the model`);
-  const { status, output, error } = settlement;
+  const { status, error } = settlement;
+  const output = settlement.forModel ?? settlement.output;
   const note = edited === undefined ? "" : `A person changed the input to ${JSON.stringify(edited)} before the tool ran.\n`;
   if (status === "completed" || (status === "expired" && output !== undefined)) return toResult(output ?? null, note);
   const words = error ?? (output === undefined ? "" : typeof output === "string" ? output : JSON.stringify(output));

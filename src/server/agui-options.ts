@@ -67,7 +67,7 @@ export const AGUI_ROUTES: AguiRoutes = {
 };
 
 /** A route with its base path in front: `/agui/` and `/chat` make `/agui/chat`. */
-export function pathOf({ basePath }: AguiRoutes, path: string): string {
+export function pathOf({ basePath }: Pick<AguiRoutes, "basePath">, path: string): string {
   return `/${`${basePath}/${path}`.split("/").filter(Boolean).join("/")}`;
 }
 

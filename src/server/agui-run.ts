@@ -10,7 +10,7 @@ import { type AguiInput, type AguiRequest, decode, type Said } from "../protocol
 import { encode, type Frame, prelude } from "../protocol/agui/encode.ts";
 import { toMessages } from "../protocol/agui/messages.ts";
 import { peerOf } from "../protocol/agui/peer.ts";
-import { isBehind, restate, showsBehind } from "../protocol/agui/restate.ts";
+import { isBehind, madeUp, restate, showsBehind } from "../protocol/agui/restate.ts";
 import { filesOf, joinStream } from "./agui-join.ts";
 import type { AguiOptions } from "./agui-options.ts";
 import { type Asked, HookFailed, receive, resolveRun } from "./agui-receive.ts";
@@ -141,7 +141,9 @@ const mine = (wait: Wait) => wait.type === "interrupt" || wait.owner === "client
 async function* pieces(door: Door, options: AguiOptions, view: View, signal: AbortSignal): AsyncGenerator<Piece> {
   const { engine } = door;
   const { key, request, submitted, sender } = view;
-  const { peer, shown, runId } = request;
+  const { peer, runId } = request;
+  const taken = new Set(madeUp(request.results, submitted.events).map(({ callId }) => callId));
+  const shown = { ...request.shown, results: request.shown.results.difference(taken) };
   const { threadId } = key;
   const after = Math.max(submitted.after, view.after);
   const missed = after > submitted.after ? [] : await missing(door, key, request, submitted);
@@ -181,6 +183,7 @@ async function missing({ engine }: Door, key: ThreadKey, request: AguiRequest, {
   const { peer, shown } = request;
   return using(engine, key, async ({ thread }) => {
     const removed = events.flatMap((event) => (event.type === "thread.rewound" ? event.removed : []));
+    removed.push(...madeUp(request.results, events).flatMap(({ messageId }) => messageId ?? []));
     if (!isBehind(thread, after, shown, removed)) return settledBefore(engine, key, request, after);
     const later = await engine.store.read(key, { after, deltas: false });
     const unsettled = new Set(later.flatMap((event) => (event.type === "tool.returned" ? [event.callId] : [])));

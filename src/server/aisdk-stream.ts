@@ -4,10 +4,10 @@ import { type Call, type Thread, waits } from "../core/thread.ts";
 import { follow } from "../engine/follow.ts";
 import { type Batch, using } from "../engine/live.ts";
 import type { Chunk } from "../protocol/aisdk/chunk.ts";
-import type { Shown } from "../protocol/aisdk/decode.ts";
 import { encode } from "../protocol/aisdk/encode.ts";
 import type { Peer } from "../protocol/aisdk/peer.ts";
 import { endsInCalls, prelude, rest, statusOf } from "../protocol/aisdk/prelude.ts";
+import type { Shown } from "../protocol/aisdk/shown.ts";
 import type { Door } from "./door.ts";
 import { frame } from "./sse.ts";
 

@@ -1,19 +1,15 @@
 import { type Context, Hono } from "hono";
-import type { RunCommand } from "../core/command.ts";
 import { AppError } from "../core/error.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Thread } from "../core/thread.ts";
-import { nameFiles } from "../engine/files.ts";
-import { follow } from "../engine/follow.ts";
 import { using } from "../engine/live.ts";
-import { submit } from "../engine/submit.ts";
-import { type AisdkRequest, decode, isStateless, NOTHING_SHOWN, type Shown, shownIn } from "../protocol/aisdk/decode.ts";
+import { decode, isStateless } from "../protocol/aisdk/decode.ts";
 import { isUnfinished, toMessages } from "../protocol/aisdk/messages.ts";
 import { type Peer, peerOf } from "../protocol/aisdk/peer.ts";
-import { type Plan, reconcile } from "../protocol/aisdk/reconcile.ts";
+import { NOTHING_SHOWN, type Shown } from "../protocol/aisdk/shown.ts";
+import { send, stop } from "./aisdk-send.ts";
 import { uiStream } from "./aisdk-stream.ts";
 import { asker, body, type Door, threadKey } from "./door.ts";
-import { byLabel, type Principal } from "./principal.ts";
 import { sse } from "./sse.ts";
 
 export type AisdkOptions = {
@@ -78,108 +74,11 @@ export function aisdkRoutes(door: Door, { version, holdMs }: AisdkOptions): Hono
   async function stream(c: Context, key: ThreadKey, turnId: string, shown: Shown): Promise<Response> {
     c.header("x-vercel-ai-ui-message-stream", "v1");
     c.header("x-resumable-stream-id", key.threadId); // what assistant-ui resumes by
+    c.header("access-control-expose-headers", "x-resumable-stream-id");
     const taken = await claimed(door, key, c.req.query("client"));
     const view = { key, turnId, peer: peer(c), shown, taken, hold: c.req.query("hold") === "true", holdMs };
     return sse(c, (signal) => uiStream(door, view, signal), door.streams, { open: true });
   }
-}
-
-/** Does what a request asks for, and says which turn answers it and what the client shows of that turn. */
-async function send(door: Door, key: ThreadKey, request: AisdkRequest, principal: Principal): Promise<{ turnId: string; shown: Shown }> {
-  const { engine } = door;
-  const { plan, label, retry } = await using(engine, key, async ({ thread }) => {
-    const plan = reconcile(thread, request);
-    const turnId = turnOf(thread, plan.about);
-    if (turnId === undefined && plan.messages.length === 0 && !(plan.results.length > 0 || plan.answers.length > 0)) {
-      throw new AppError("not_found", "This thread has no such message; load its messages again", { field: "messages" });
-    }
-    const first = thread.history.find((entry) => entry.role === "user" && entry.turnId === turnId);
-    const label = first?.role === "user" ? first.id : (plan.messages.at(-1)?.id ?? engine.ids("run"));
-    return { plan, label, retry: !thread.run && thread.ended?.outcome.type === "failed" && thread.turn?.turnId === turnId };
-  });
-  if (plan.ignored > 0) engine.log({ event: "input.ignored", thread: key.threadId, door: "aisdk", count: plan.ignored });
-  const { messages, rewindTo, results, answers, about } = plan;
-  const news = messages.length + results.length + answers.length > 0 || rewindTo !== undefined;
-  if (rewindTo !== undefined) await makeRoom(door, key, principal);
-  if (news || retry) {
-    const { agent, tools, options } = request;
-    const named = await nameFiles(messages);
-    const command: RunCommand = {
-      type: "run",
-      runId: label,
-      turnId: engine.ids("turn"),
-      ...(agent !== undefined && { agent }),
-      messages: named.messages,
-      results: await fitting(door, key, results),
-      answers,
-      ...(tools && { tools }),
-      ...(Object.keys(options).length > 0 && { options }),
-      ...(rewindTo !== undefined && { rewindTo }),
-      door: "history",
-      by: byLabel(principal),
-      via: "aisdk",
-      now: engine.clock.now(),
-    };
-    await submit(engine, key, command, named.files);
-  }
-  return using(engine, key, async ({ thread }) => {
-    const turnId = turnOf(thread, about) ?? thread.turn?.turnId ?? "";
-    const last = request.messages.at(-1);
-    return { turnId, shown: last?.role === "assistant" && last.id === turnId ? shownIn(last) : NOTHING_SHOWN };
-  });
-}
-
-/** The turn a client means; without a name it is the current one. */
-function turnOf({ history, turn }: Thread, about: Plan["about"]): string | undefined {
-  if (!about) return turn?.turnId;
-  if ("turnId" in about)
-    return history.findLast((entry) => entry.turnId === about.turnId)?.turnId ?? (turn?.turnId === about.turnId ? about.turnId : undefined);
-  return history.findLast((entry) => entry.role === "user" && entry.id === about.messageId)?.turnId;
-}
-
-/** Edit and regenerate mean that what is going on is no longer wanted. */
-async function makeRoom(door: Door, key: ThreadKey, principal: Principal): Promise<void> {
-  const { engine } = door;
-  const busy = await using(engine, key, async ({ thread }) => thread.run !== undefined || thread.interrupts.size > 0);
-  if (!busy || !(await stop(door, key, principal))) return;
-  const { seq, run } = await using(engine, key, async ({ thread }) => ({ seq: thread.seq, run: thread.run }));
-  if (!run) return;
-  const end = follow(engine, key, { after: seq, until: "run", signal: AbortSignal.timeout(STOP_MS) });
-  for await (const _ of end);
-}
-
-/** How long a run that was told to stop may take. */
-const STOP_MS = 10_000;
-
-async function stop({ engine }: Door, key: ThreadKey, principal: Principal): Promise<boolean> {
-  const { clock, ids } = engine;
-  try {
-    await submit(engine, key, { type: "cancel", runId: ids("run"), by: byLabel(principal), via: "aisdk", now: clock.now() });
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "not_found") return false; // nothing runs or waits: so be it
-    throw error;
-  }
-}
-
-/** A result that breaks its tool's schema is told to the model: a browser would send the same again for ever. */
-async function fitting({ engine }: Door, key: ThreadKey, results: Plan["results"]): Promise<Plan["results"]> {
-  if (results.length === 0) return [];
-  const agent = await using(engine, key, async ({ thread }) => engine.agents.get(thread.turn?.agent ?? ""));
-  return Promise.all(
-    results.map(async (result) => {
-      if (result.status !== "completed") return result;
-      const verdict = await agent?.tools.get(result.name ?? "")?.output?.check(result.output ?? null);
-      if (!verdict || !("problem" in verdict)) return result;
-      const { callId, name } = result;
-      return {
-        callId,
-        ...(name !== undefined && { name }),
-        status: "failed",
-        error: `The result does not fit the output schema: ${verdict.problem}`,
-      } as const;
-    }),
-  );
 }
 
 /** Calls of this thread that another tab or worker has claimed, for as long as its claim holds. */

@@ -3,6 +3,7 @@ import { AppError } from "../core/error.ts";
 import { aguiRoutes } from "./agui.ts";
 import { type AguiOptions, pathOf } from "./agui-options.ts";
 import { type AisdkOptions, aisdkRoutes } from "./aisdk.ts";
+import { type CopilotkitOptions, copilotkitRoutes } from "./copilotkit.ts";
 import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
@@ -15,13 +16,14 @@ export type AppOptions = {
   door: Door;
   agui: AguiOptions;
   aisdk: AisdkOptions;
+  copilotkit: CopilotkitOptions | undefined;
   cors: CorsOptions | undefined;
   log: Log;
   ready: () => boolean;
 };
 
 /** All doors on one Web-standard handler. */
-export function createApp({ door, agui, aisdk, cors: origins, log, ready }: AppOptions): Hono {
+export function createApp({ door, agui, aisdk, copilotkit, cors: origins, log, ready }: AppOptions): Hono {
   const { clock } = door.engine;
   const app = new Hono();
   app.use(async (c, next) => {
@@ -46,6 +48,7 @@ export function createApp({ door, agui, aisdk, cors: origins, log, ready }: AppO
   app.route("/", referenceRoutes(door.version));
   app.route("/chat", restRoutes(door));
   app.route("/api/chat", sessionRoutes(door)); // where seed 001's clients look for it
+  if (copilotkit) mount(app, copilotkitRoutes(door, agui, copilotkit), [], "");
   mount(app, aguiRoutes(door, agui), door.engine.agents.keys(), pathOf(agui.routes, agui.routes.run));
   app.notFound((c) => refuse(c, new AppError("not_found", `There is no ${c.req.method} ${c.req.path} here`)));
   app.onError((error, c) => {

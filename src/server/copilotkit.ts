@@ -3,70 +3,76 @@ import { z } from "zod";
 import { AppError } from "../core/error.ts";
 import { using } from "../engine/live.ts";
 import { submit } from "../engine/submit.ts";
+import { peerOf } from "../protocol/agui/peer.ts";
 import { capabilitiesOf } from "./agui.ts";
-import type { AguiOptions } from "./agui-options.ts";
+import { joinStream } from "./agui-join.ts";
+import { type AguiOptions, pathOf } from "./agui-options.ts";
 import { type Asked, HookFailed, receive } from "./agui-receive.ts";
-import { history, run } from "./agui-run.ts";
+import { run } from "./agui-run.ts";
 import { type AguiStream, bytesOf } from "./agui-stream.ts";
 import { parse, readText, toJson } from "./body.ts";
 import { body, type Door, threadKey } from "./door.ts";
 import { byLabel, principalOf } from "./principal.ts";
 import { sse } from "./sse.ts";
 
+/** Where the routes are. */
+export type CopilotkitOptions = { basePath: string };
+
 /** What `@copilotkit/core` asks of its runtime: AG-UI under other paths, so no runtime is needed between a page and this server. */
-export function copilotkitRoutes(door: Door, agui: AguiOptions, basePath: string): Hono {
+export function copilotkitRoutes(door: Door, agui: AguiOptions, { basePath }: CopilotkitOptions): Hono {
   const app = new Hono();
-  const sender = async (c: Context) => door.authenticate && (await principalOf(door.authenticate, c.req.raw));
+  const asked = async (c: Context, read: typeof maybeBody = body): Promise<Asked> => ({
+    principal: door.authenticate && (await principalOf(door.authenticate, c.req.raw)),
+    body: await read(door, c),
+  });
   const answer = (c: Context, stream: AguiStream | undefined) =>
     sse(c, (signal) => (stream ? bytesOf(stream, signal) : nothing()), door.streams);
-
   const does = {
-    info: async (c: Context) => {
-      await sender(c);
-      return c.json(info(door, agui));
-    },
-    run: async (c: Context, agent: string, input: unknown) =>
-      answer(c, await run(door, agui, { principal: await sender(c), body: input, agent })),
-    connect: async (c: Context, agent: string, input: unknown) => {
+    run: async (c: Context, agent: string, request: Asked) => answer(c, await run(door, agui, { ...request, agent })),
+    connect: async (c: Context, agent: string, request: Asked) => {
       checkAgent(door, agent);
-      return answer(c, await connect(door, agui, { principal: await sender(c), body: input }));
+      return answer(c, await connect(door, agui, request));
     },
-    stop: async (c: Context, agent: string, threadId: string, scope: unknown) => {
+    stop: async (c: Context, agent: string, threadId: string, { principal, body: scope = {} }: Asked) => {
       checkAgent(door, agent);
-      const { runId } = parse(stopScope, scope ?? {});
-      return c.json(await stop(door, agui, { principal: await sender(c), body: { threadId } }, runId));
+      return c.json(await stop(door, agui, { principal, body: { threadId } }, parse(stopScope, scope)));
     },
   };
 
-  app.get(`${basePath}/info`, does.info);
-  app.post(`${basePath}/agent/:agent/run`, async (c) => does.run(c, c.req.param("agent"), await body(door, c)));
-  app.post(`${basePath}/agent/:agent/connect`, async (c) => does.connect(c, c.req.param("agent"), await body(door, c)));
-  app.post(`${basePath}/agent/:agent/stop/:threadId`, async (c) =>
-    does.stop(c, c.req.param("agent"), c.req.param("threadId"), await maybeBody(door, c)),
+  app.get("/info", async (c) => {
+    await asked(c, async () => undefined);
+    return c.json(info(door, agui));
+  });
+  app.post("/agent/:agent/run", async (c) => does.run(c, c.req.param("agent"), await asked(c)));
+  app.post("/agent/:agent/connect", async (c) => does.connect(c, c.req.param("agent"), await asked(c)));
+  app.post("/agent/:agent/stop/:threadId", async (c) =>
+    does.stop(c, c.req.param("agent"), c.req.param("threadId"), await asked(c, maybeBody)),
   );
-  app.post(basePath === "" ? "/" : basePath, async (c) => {
-    const { method, params, body: input } = parse(envelope, await body(door, c));
+  app.post("/", async (c) => {
+    const { principal, body: told } = await asked(c);
+    const { method, params, body: inner } = parse(envelope, told);
+    const request = { principal, body: inner };
     switch (method) {
       case "info":
-        return does.info(c);
+        return c.json(info(door, agui));
       case "agent/run":
-        return does.run(c, params.agentId, input);
+        return does.run(c, params.agentId, request);
       case "agent/connect":
-        return does.connect(c, params.agentId, input);
+        return does.connect(c, params.agentId, request);
       case "agent/stop":
-        return does.stop(c, params.agentId, params.threadId, input);
+        return does.stop(c, params.agentId, params.threadId, request);
       default:
         return method satisfies never;
     }
   });
-  return app;
+  return new Hono().route(pathOf({ basePath }, "/"), app);
 }
 
 /** One path for everything: what `runtimeTransport: "single"` sends. */
 const envelope = z.looseObject({
   method: z.enum(["info", "agent/run", "agent/connect", "agent/stop"]),
   params: z.looseObject({ agentId: z.string().default("default"), threadId: z.string().default("") }).prefault({}),
-  body: z.unknown(),
+  body: z.unknown().optional(),
 });
 
 const stopScope = z.looseObject({ runId: z.string().optional() });
@@ -101,16 +107,15 @@ async function connect(door: Door, agui: AguiOptions, asked: Asked): Promise<Agu
   const { input, sender } = await received(door, agui, asked);
   const key = threadKey(sender, input.threadId);
   if (!(await door.engine.store.thread(key))) return undefined;
-  // Hooks have had their say, so they are not asked again.
-  const { onInput: _, ...rest } = agui;
-  return history(door, { ...rest, follow: true }, { principal: sender, body: input });
+  const runId = input.runId ?? door.engine.ids("run");
+  return joinStream(door, agui, { key, peer: peerOf(input.protocolVersion), runId, follow: "run", followMs: agui.followMs });
 }
 
 /**
  * Stops a run by its name, which spares one that began since; without a name everything the thread does or waits for. The page's
  * own stream ends with the run.
  */
-async function stop(door: Door, agui: AguiOptions, asked: Asked, runId: string | undefined): Promise<object> {
+async function stop(door: Door, agui: AguiOptions, asked: Asked, { runId }: z.infer<typeof stopScope>): Promise<object> {
   const { engine } = door;
   const { input, sender } = await received(door, agui, asked);
   const key = threadKey(sender, input.threadId);

@@ -22,7 +22,7 @@ export type Door = {
 };
 
 /** The HTTP status of each code. */
-export const STATUS = {
+export const STATUS: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid: 400,
   unauthorized: 401,
   forbidden: 403,
@@ -37,7 +37,7 @@ export const STATUS = {
   unavailable: 503,
   timeout: 504,
   internal: 500,
-} as const satisfies Record<ErrorCode, ContentfulStatusCode>;
+};
 
 /** Who is asking. */
 export async function asker({ authenticate }: Door, c: Context): Promise<Principal> {

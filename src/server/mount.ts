@@ -4,7 +4,8 @@ import { AppError } from "../core/error.ts";
 /** Adds a door's routes behind the others. Two that answer the same request fail now: in service the first would silently win. */
 export function mount(app: Hono, door: Hono, agents: Iterable<string>, agentPath: string): void {
   const taken = app.routes.filter(({ method }) => method !== "ALL");
-  for (const { method, path } of door.routes) {
+  for (const { method, path: pattern } of door.routes) {
+    const path = pattern.replace(/\/:[^/]+\?$/, "") || "/"; // the shortest request it answers
     const other = path.includes(":") ? undefined : taken.find((route) => route.method === method && matches(route.path, path));
     if (other) throw new AppError("invalid", `Two doors answer ${method} ${path}; give one of them another path`, { field: "paths" });
     taken.push({ ...DUMMY, method, path });

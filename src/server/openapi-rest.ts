@@ -1,7 +1,6 @@
-import { z } from "zod";
 import type { ErrorCode } from "../core/error.ts";
-import { chatBody, heartbeatBody, sessionResultBody, toolResultBody, toolResultsBody } from "../protocol/rest/decode.ts";
-import * as rest from "../protocol/rest/schemas.ts";
+import { BODIES } from "../protocol/rest/decode.ts";
+import { ANSWERS } from "../protocol/rest/schemas.ts";
 import { type Described, KEY, SETTLING } from "./openapi-route.ts";
 
 const RUNNING: ErrorCode[] = ["model", "limit", "timeout"];
@@ -13,7 +12,7 @@ export const REST: readonly Described[] = [
     method: "post",
     path: "/chat",
     summary: "Say something, or hand a result back; with `Accept: text/event-stream` the turn as events",
-    body: chatBody,
+    body: BODIES.chat,
     headers: KEY,
     example: {
       message: "帮我查询咖啡菜单",
@@ -21,7 +20,7 @@ export const REST: readonly Described[] = [
       messageType: "user",
       toolExecutionConfig: { mode: "outside", outsideConfig: { waitForResult: false, timeout: 30000 } },
     },
-    answers: { 200: rest.chatAnswer },
+    answers: { 200: ANSWERS.chat },
     errors: [...SETTLING, ...RUNNING],
   },
   {
@@ -29,7 +28,7 @@ export const REST: readonly Described[] = [
     method: "get",
     path: "/chat/pending-tools/{id}",
     summary: "Calls that wait to be executed",
-    answers: { 200: rest.pendingAnswer },
+    answers: { 200: ANSWERS.pending },
     errors: ["not_found"],
   },
   ...["/chat", "/api/chat"].flatMap((base): Described[] => [
@@ -38,10 +37,10 @@ export const REST: readonly Described[] = [
       method: "post",
       path: `${base}/tool-result`,
       summary: "Hand results back: one, several, or in seed 001's words",
-      body: z.union([toolResultBody, toolResultsBody, sessionResultBody]),
+      body: BODIES.toolResult,
       headers: KEY,
       example: { threadId: "your_thread_id", toolResult: { success: true, data: { menu: [] } }, success: true },
-      answers: { 200: rest.toolResultAnswer },
+      answers: { 200: ANSWERS.toolResult },
       errors: [...SETTLING, ...RUNNING],
     },
     {
@@ -49,8 +48,8 @@ export const REST: readonly Described[] = [
       method: "post",
       path: `${base}/tool-heartbeat`,
       summary: "A webhook's receiver is still at work on a call it answered with 202",
-      body: heartbeatBody,
-      answers: { 200: rest.heartbeatAnswer },
+      body: BODIES.heartbeat,
+      answers: { 200: ANSWERS.heartbeat },
       errors: ["not_found", "gone"],
     },
   ]),

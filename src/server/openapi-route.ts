@@ -21,7 +21,7 @@ export type Described = {
 };
 
 /** A client's own name for a request. */
-export const KEY = {
+export const KEY: Record<string, string> = {
   "Idempotency-Key": "Your own name for this request: sent again within 24 hours it has the same effect and the same answer",
 };
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ErrorCode } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
-import { nativeError } from "../protocol/native/schemas.ts";
-import { restError } from "../protocol/rest/schemas.ts";
+import { ANSWERS as NATIVE_ANSWERS } from "../protocol/native/schemas.ts";
+import { ANSWERS as REST_ANSWERS } from "../protocol/rest/schemas.ts";
 import { STATUS } from "./door.ts";
 import { NATIVE } from "./openapi-native.ts";
 import { REST } from "./openapi-rest.ts";
@@ -32,7 +32,7 @@ export function openApi(version: string): JsonObject {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An API key, a JWT, or (for one call) a webhook's token" },
       },
-      schemas: { RestError: schemaOf(restError, "output"), NativeError: schemaOf(nativeError, "output") },
+      schemas: { RestError: schemaOf(REST_ANSWERS.error, "output"), NativeError: schemaOf(NATIVE_ANSWERS.error, "output") },
     },
   };
 }

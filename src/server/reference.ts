@@ -1,14 +1,13 @@
 import { Hono } from "hono";
 import type { JsonObject } from "../core/json.ts";
-import { openApi } from "./openapi.ts";
 import { PAGE, SCRIPT, STYLE } from "./reference-page.ts";
 
 /** `/openapi.json`, and `/reference`: a page that shows it and sends requests. Nothing on it comes from anywhere else. */
 export function referenceRoutes(version: string): Hono {
   const app = new Hono();
   let described: JsonObject | undefined;
-  app.get("/openapi.json", (c) => {
-    described ??= openApi(version);
+  app.get("/openapi.json", async (c) => {
+    described ??= (await import("./openapi.ts")).openApi(version); // loaded by the first who asks, not at start
     return c.json(described);
   });
   app.get("/reference", (c) => c.body(PAGE, 200, { ...HEADERS, "content-type": "text/html; charset=utf-8" }));

@@ -122,7 +122,7 @@ async function pending({ engine }: Door, key: ThreadKey): Promise<PendingTool[]>
 type Envelope = { success: true; data: Answer } | { success: false; error: string; code: string; data: Answer };
 
 /** An answer and its HTTP status: a run that failed is the failure of its request. */
-function envelope(threadId: string, events: readonly StoredEvent[]): [Envelope, (typeof STATUS)[keyof typeof STATUS] | 200] {
+function envelope(threadId: string, events: readonly StoredEvent[]): [Envelope, (typeof STATUS)[keyof typeof STATUS]] {
   const data = toAnswer(threadId, events);
   const outcome = events.findLast((event) => event.type === "run.ended")?.outcome;
   if (outcome?.type !== "failed") return [{ success: true, data }, 200];

@@ -18,10 +18,10 @@ export function killable(store: Store, point: KillPoint | undefined): Store {
   };
   return {
     ...store,
-    append: (key, expect, events, at) =>
+    append: (key, expect, events, at, request) =>
       watched(
         events.some(({ type }) => type === point.on),
-        () => store.append(key, expect, events, at),
+        () => store.append(key, expect, events, at, request),
       ),
     saveSnapshot: (key, snapshot) => watched(point.on === "snapshot", () => store.saveSnapshot(key, snapshot)),
   };

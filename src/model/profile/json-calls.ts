@@ -19,8 +19,8 @@ export type JsonCallsOptions = {
 
 /** What a key says. Models that forget the protocol fall back on what they have seen elsewhere. */
 const MEANINGS = new Map<string, Meaning>([
-  ...["name", "tool", "tool_name", "function_name"].map((key) => [key, "name"] as const),
-  ...["arguments", "parameters", "args", "params", "input", "tool_input"].map((key) => [key, "arguments"] as const),
+  ...["name", "tool", "tool_name", "function_name", "action"].map((key) => [key, "name"] as const),
+  ...["arguments", "parameters", "args", "params", "input", "tool_input", "action_input"].map((key) => [key, "arguments"] as const),
   ...["function", "tool_call", "function_call"].map((key) => [key, "function"] as const),
   ...["id", "call_id", "tool_call_id", "toolCallId"].map((key) => [key, "id"] as const),
   ...["type", "role"].map((key) => [key, "type"] as const),
@@ -38,7 +38,8 @@ type Container = "list" | "call" | "function" | "skip";
 /** The call that is being read. Its arguments may stand before its name. */
 type Element = { id: string | undefined; name: string | undefined; sink: ArgumentsSink | undefined; early: boolean };
 
-const LONGEST_NAME = 128;
+/** No name and no id that is worth anything is longer. */
+const LONGEST_WORD = 256;
 const NAME = /^[\w.:-]{1,128}$/;
 const PATIENCE = 65_536;
 
@@ -56,6 +57,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   /** Brackets open inside the arguments; -1 outside of them. */
   let depth = -1;
   let said: string[] | undefined;
+  let length = 0;
   let role: Role = "skip";
   let read = 0;
   let judged = false;
@@ -145,12 +147,14 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
         }
         if (!committed && (role === "root" || role === "envelope")) reject();
         said = [];
+        length = 0;
       },
       text(piece) {
         if (depth > 0 || role === "arguments") return element?.sink?.text(piece);
         if (role === "skip" || role === "result") return;
-        said?.push(piece);
-        if (!committed && !framed && said && said.join("").length > LONGEST_NAME) reject();
+        length += piece.length;
+        if (length <= LONGEST_WORD) said?.push(piece);
+        else if (!committed && !trusted) reject();
       },
       endText() {
         if (depth > 0) return element?.sink?.endText();
@@ -158,7 +162,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
           role = "skip";
           return element?.sink?.endText();
         }
-        endWord(said?.join("") ?? "");
+        if (length <= LONGEST_WORD) endWord(said?.join("") ?? "");
       },
       scalar(value) {
         if (depth > 0) return element?.sink?.scalar(value);

@@ -9,7 +9,7 @@ const UNSEEN = /[[\p{Cc}--[\t\n\r]]\p{Bidi_Control}\p{Noncharacter_Code_Point}\p
 
 /** The result template of JSON_Strict. JSON cannot be closed from inside a string. */
 export function jsonResult(id: string, result: Json, { edited }: Partial<ResultAbout> = {}): string {
-  const body = { toolCallId: id, result, ...(edited !== undefined && { editedArguments: edited }) };
+  const body = { toolCallId: id, result: result ?? null, ...(edited !== undefined && { editedArguments: edited }) };
   return visible(JSON.stringify({ tool_call_result: body }, null, 3));
 }
 
@@ -20,7 +20,7 @@ export function xmlResult(id: string, result: Json, { name, edited }: ResultAbou
     `  <id>${escapeXml(name)}_result</id>`,
     `  <tool_call_id>${escapeXml(id)}</tool_call_id>`,
     ...(edited === undefined ? [] : [`  <edited_arguments>${escapeXml(JSON.stringify(edited))}</edited_arguments>`]),
-    `  <content>\n    ${escapeXml(typeof result === "string" ? result : JSON.stringify(result))}\n  </content>`,
+    `  <content>\n    ${escapeXml(typeof result === "string" ? result : JSON.stringify(result ?? null))}\n  </content>`,
     "</tool_result>",
   ];
   return lines.join("\n");
@@ -55,10 +55,14 @@ export type InboundResult = { toolCallId: string; result: Json };
 
 /**
  * Results that a user hands back inside a message. Only a message that is nothing but results, all of calls that
- * are `pending`, counts; anything else is what the user said.
+ * are `pending` (tool names by call id), counts; anything else is what the user said.
  */
-export function readResults({ syntax: { result } }: Profile, text: string, pending: ReadonlySet<string>): InboundResult[] | undefined {
-  const results = "key" in result ? jsonResults(text, result.key) : xmlResults(text, result);
+export function readResults(
+  { syntax: { result } }: Profile,
+  text: string,
+  pending: ReadonlyMap<string, string>,
+): InboundResult[] | undefined {
+  const results = "key" in result ? jsonResults(text, result.key) : xmlResults(text, result, pending);
   if (!results || results.length === 0) return undefined;
   const ids = new Set(results.map(({ toolCallId }) => toolCallId));
   return ids.size === results.length && [...ids].every((id) => pending.has(id)) ? results : undefined;
@@ -81,18 +85,27 @@ function jsonResults(text: string, key: string): InboundResult[] | undefined {
   return results;
 }
 
-function xmlResults(text: string, { open, close }: { open: string; close: string }): InboundResult[] | undefined {
+/** A result without a call's id, as the seed prints it, is that of the first open call of its tool. */
+function xmlResults(
+  text: string,
+  { open, close }: { open: string; close: string },
+  pending: ReadonlyMap<string, string>,
+): InboundResult[] | undefined {
   const results: InboundResult[] = [];
+  const unnamed = new Map(pending);
   let rest = text.trim();
   while (rest !== "") {
     const end = rest.indexOf(close);
     if (!rest.startsWith(open) || end < 0) return undefined;
     const body = rest.slice(open.length, end);
-    const id = /<tool_call_id>([^<]*)<\/tool_call_id>/.exec(body)?.[1];
+    const named = /<tool_call_id>([^<]*)<\/tool_call_id>/.exec(body)?.[1];
+    const tool = /<id>([^<]*)_result<\/id>/.exec(body)?.[1];
+    const id = named === undefined ? [...unnamed].find(([, name]) => name === tool)?.[0] : unescapeXml(named);
     const content = /<content>([^<]*)<\/content>\s*$/.exec(body)?.[1];
     if (id === undefined || content === undefined) return undefined;
+    unnamed.delete(id);
     const words = unescapeXml(content.trim());
-    results.push({ toolCallId: unescapeXml(id), result: parseStrictly(words) ?? words });
+    results.push({ toolCallId: id, result: parseStrictly(words) ?? words });
     rest = rest.slice(end + close.length).trim();
   }
   return results;

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { convertArrayToReadableStream, MockLanguageModelV4 } from "ai/test";
 import type { ToolSpec } from "../../core/event.ts";
 import type { CallPart, Entry } from "../../core/thread.ts";
+import { aiSdkModel } from "../ai-sdk.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
 import { finishes, says, scripted, thinks } from "../scripted.ts";
 import { defineProfile } from "./profile.ts";
@@ -111,6 +114,19 @@ describe("withProfile", () => {
     });
     await Array.fromAsync(model(request(), new AbortController().signal));
     assert.deepEqual(heard, ["forged_result"]);
+  });
+});
+
+describe("aiSdkModel", () => {
+  it("hands the places to stop to the provider, behind its own", async () => {
+    const finish = { type: "finish", usage: { inputTokens: {}, outputTokens: {} }, finishReason: { unified: "stop", raw: "" } };
+    const model = new MockLanguageModelV4({
+      doStream: async () => ({ stream: convertArrayToReadableStream([finish as LanguageModelV4StreamPart]) }),
+    });
+    const told = withProfile("XML_Tag", aiSdkModel(model, { settings: { stopSequences: ["END"] } }));
+    await Array.fromAsync(told(request(), new AbortController().signal));
+    assert.deepEqual(model.doStreamCalls[0]?.stopSequences, ["END", "<tool_result>"]);
+    assert.equal(model.doStreamCalls[0]?.tools, undefined);
   });
 });
 

@@ -1,3 +1,5 @@
+import type { Result } from "../../core/command.ts";
+import type { Event } from "../../core/event.ts";
 import type { AssistantEntry, Thread } from "../../core/thread.ts";
 import type { Shown } from "./decode.ts";
 import type { Frame } from "./encode.ts";
@@ -12,6 +14,12 @@ export function isBehind({ history }: Thread, upTo: number, shown: Shown, remove
     if (entry.role === "user" ? !shown.messages.has(entry.id) : entry.parts.some((part) => lacks(shown, part))) return true;
   }
   return false;
+}
+
+/** Results a client made up: CopilotKit shows a person's decision as the result of the call it was about. They never counted. */
+export function madeUp(results: readonly Result[], events: readonly Event[]): Result[] {
+  const decided = new Set(events.flatMap((event) => (event.type === "interrupt.answered" ? [event.callId] : [])));
+  return results.filter(({ callId }) => decided.has(callId));
 }
 
 /** Whether a client shows something that an assistant said behind this seq. */

@@ -5,29 +5,13 @@ import { ID_PATTERN } from "../../core/ids.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
 import { toContent } from "./parts.ts";
+import { type ShownCall, toCall } from "./shown.ts";
 
 /** A message of a request; its files are still inside it. */
 export type Said = { id: string; content: string | (Part | { type: "file"; mediaType: string; data: Uint8Array; name?: string })[] };
 
 /** One message of the list a client sent. Of what an assistant said we read only what became of its calls. */
 export type Listed = ({ role: "user" } & Said) | { role: "assistant"; id: string; steps: number; held: number; calls: ShownCall[] };
-
-/** A call as a client shows it. */
-export type ShownCall = {
-  callId: string;
-  name: string;
-  state: string;
-  /** It has a result or an error that is not preliminary. */
-  settled: boolean;
-  output: Json;
-  error?: string;
-  approval?: { id: string; approved: boolean; reason?: string };
-};
-
-/** What a client shows of one assistant message. */
-export type Shown = { steps: number; held: number; calls: ReadonlyMap<string, ShownCall> };
-
-export const NOTHING_SHOWN: Shown = { steps: 0, held: 0, calls: new Map() };
 
 /** A request, as far as this server acts on it. */
 export type AisdkRequest = {
@@ -118,11 +102,6 @@ export function decode(body: unknown, mint: (prefix: string) => string): AisdkRe
   };
 }
 
-/** What a client shows of a message, by call. */
-export function shownIn(message: Extract<Listed, { role: "assistant" }>): Shown {
-  return { steps: message.steps, held: message.held, calls: new Map(message.calls.map((call) => [call.callId, call])) };
-}
-
 function partsOf({ parts, content }: Message): (JsonObject & { type: string })[] {
   return parts ?? (typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []));
 }
@@ -132,37 +111,6 @@ function toAssistant(item: Message, mint: (prefix: string) => string): Listed {
   const held = isObject(item.metadata) && typeof item.metadata["held"] === "number" ? item.metadata["held"] : 0;
   const steps = parts.filter(({ type }) => type === "step-start").length - held;
   return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), held, calls: parts.flatMap(toCall) };
-}
-
-function toCall(part: JsonObject & { type: string }): ShownCall[] {
-  const { type, toolCallId, toolName, state, output = null, errorText, approval, preliminary } = part;
-  if (typeof toolCallId !== "string" || typeof state !== "string") return [];
-  const name = typeof toolName === "string" ? toolName : type.replace(/^tool-/, "");
-  const settled = (state === "output-available" && preliminary !== true) || state === "output-error";
-  const decided = isObject(approval) && typeof approval["id"] === "string" && typeof approval["approved"] === "boolean";
-  return [
-    {
-      callId: toolCallId,
-      name,
-      state,
-      settled,
-      output: unwrapped(output),
-      ...(typeof errorText === "string" && { error: errorText }),
-      ...(decided && {
-        approval: {
-          id: approval["id"] as string,
-          approved: approval["approved"] as boolean,
-          ...(typeof approval["reason"] === "string" && { reason: approval["reason"] }),
-        },
-      }),
-    },
-  ];
-}
-
-/** assistant-ui wraps the output of tools that say themselves what the model should read. */
-function unwrapped(output: Json): Json {
-  if (!isObject(output) || !("__aui_modelContent" in output)) return output;
-  return output["value"] ?? null;
 }
 
 /** A user message of nothing but `tool-result` parts. */

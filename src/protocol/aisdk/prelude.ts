@@ -1,8 +1,8 @@
 import { sameJson } from "../../core/json.ts";
 import type { AssistantEntry, Call, CallPart, TextPart, Thread } from "../../core/thread.ts";
 import { added, approvalRequest, type Chunk, inputAvailable, metadata, outcome, question } from "./chunk.ts";
-import type { Shown } from "./decode.ts";
 import { KNOWS, type Peer } from "./peer.ts";
+import type { Shown } from "./shown.ts";
 
 /** Whom a view of a turn is for. */
 export type Viewer = {
@@ -18,12 +18,16 @@ export type Viewer = {
  * calls; the others are told whole. A settled call is told without `tool-input-available`, so that nobody runs it again.
  */
 export function prelude(thread: Thread, turnId: string, viewer: Viewer): Chunk[] {
-  const chunks: Chunk[] = [{ type: "start", messageId: turnId, messageMetadata: { status: statusOf(thread, turnId) } }];
+  const { held } = viewer.shown;
+  const current = thread.turn?.turnId === turnId;
+  const runId = current ? (thread.run ?? thread.ended)?.runId : undefined;
+  const about = { status: statusOf(thread, turnId), held, ...(runId !== undefined && { runId }) };
+  const chunks: Chunk[] = [{ type: "start", messageId: turnId, messageMetadata: about }];
   const steps = stepsOf(thread, turnId);
   for (const [i, step] of steps.entries()) {
     chunks.push(...(i < viewer.shown.steps ? amend(thread, step, viewer) : replay(thread, step, viewer)));
   }
-  if (thread.turn?.turnId !== turnId) return chunks;
+  if (!current) return chunks;
   for (const interrupt of thread.interrupts.values()) if (interrupt.callId === undefined) chunks.push(question(interrupt));
   return chunks;
 }

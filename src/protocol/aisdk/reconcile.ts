@@ -2,7 +2,8 @@ import type { Answer, Result } from "../../core/command.ts";
 import { isObject, type Json, sameJson } from "../../core/json.ts";
 import type { CallPart, Entry, Thread, UserEntry } from "../../core/thread.ts";
 import { ASK_APPROVAL } from "./chunk.ts";
-import type { AisdkRequest, Listed, Said, ShownCall } from "./decode.ts";
+import type { AisdkRequest, Listed, Said } from "./decode.ts";
+import type { ShownCall } from "./shown.ts";
 
 /** What is new in a list that a client resends whole, and what it wants of it. */
 export type Plan = {
@@ -94,8 +95,8 @@ function isForged(part: CallPart | undefined, { output, error }: ShownCall): boo
   return error === undefined && !((status === "completed" || status === "expired") && sameJson(accepted ?? null, output));
 }
 
-function toResult({ callId, name, output, error }: ShownCall): Result {
-  const named = name === "" ? {} : { name };
+function toResult({ callId, name, output, forModel, error }: ShownCall): Result {
+  const named = { ...(name !== "" && { name }), ...(forModel !== undefined && { metadata: { forModel } }) };
   return error === undefined ? { callId, ...named, status: "completed", output } : { callId, ...named, status: "failed", error };
 }
 

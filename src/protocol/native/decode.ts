@@ -61,7 +61,7 @@ const options = z.object({
   metadata: maybe(object),
 });
 /** The body of `POST /v1/threads/:id/runs`. */
-export const runBody = z.object({
+const runBody = z.object({
   message: maybe(z.union([z.string().min(1, "must say something"), z.object({ id: maybe(id), content, name: maybe(line) })])),
   agent: maybe(z.string()),
   runId: maybe(id),
@@ -92,7 +92,7 @@ function toPart(wire: z.infer<typeof part>, i: number): Part | InlineFile {
 
 const claim = z.int().positive();
 /** The body of `POST /v1/calls/:id/result`. */
-export const resultBody = z.union([
+const resultBody = z.union([
   z.strictObject({ output: json, claim: maybe(claim), metadata: maybe(object) }),
   z.strictObject({ error: z.string().min(1), claim: maybe(claim), metadata: maybe(object) }),
 ]);
@@ -109,8 +109,8 @@ export function decodeResult(body: unknown, callId: string): Result {
 const reason = z.string().max(2000);
 
 /** The bodies of `POST /v1/calls/:id/approve` and `/reject`. */
-export const approvalBody = z.object({ input: maybe(object), reason: maybe(reason) });
-export const rejectionBody = z.object({ reason: maybe(reason) });
+const approvalBody = z.object({ input: maybe(object), reason: maybe(reason) });
+const rejectionBody = z.object({ reason: maybe(reason) });
 
 /** Reads a yes: perhaps with another input, perhaps with a reason. */
 export function decodeApproval(body: unknown): JsonObject {
@@ -123,7 +123,7 @@ export function decodeRejection(body: unknown): JsonObject {
 }
 
 /** The body of `POST /v1/interrupts/:id/answer`. */
-export const answerBody = z.union([z.strictObject({ value: json }), z.strictObject({ status: z.literal("cancelled") })]);
+const answerBody = z.union([z.strictObject({ value: json }), z.strictObject({ status: z.literal("cancelled") })]);
 
 /** Reads the answer to a question. */
 export function decodeAnswer(body: unknown, interruptId: string): Answer {
@@ -134,9 +134,9 @@ export function decodeAnswer(body: unknown, interruptId: string): Answer {
 const seconds = z.int().min(1).max(3600).default(30);
 
 /** The bodies of `POST /v1/calls/:id/claim`, `/heartbeat` and `/release`. */
-export const claimBody = z.object({ by: maybe(line.max(100)), seconds });
-export const heartbeatBody = z.object({ claim, seconds });
-export const releaseBody = z.object({ claim });
+const claimBody = z.object({ by: maybe(line.max(100)), seconds });
+const heartbeatBody = z.object({ claim, seconds });
+const releaseBody = z.object({ claim });
 
 /** Reads a claim: under which name, and for how long. */
 export function decodeClaim(body: unknown): { by?: string; seconds: number } {
@@ -154,7 +154,7 @@ export function decodeRelease(body: unknown): { claim: number } {
 }
 
 /** The body of `POST /v1/threads/:id/cancel`. */
-export const cancelBody = z.object({ reason: maybe(reason) });
+const cancelBody = z.object({ reason: maybe(reason) });
 
 /** Reads why a run is cancelled. */
 export function decodeCancel(body: unknown): { reason?: string } {
@@ -162,7 +162,7 @@ export function decodeCancel(body: unknown): { reason?: string } {
 }
 
 /** The body of `PATCH /v1/threads/:id`. */
-export const changeBody = z
+const changeBody = z
   .object({ title: maybe(line), metadata: maybe(object) })
   .refine((given) => given.title !== undefined || given.metadata !== undefined, "must hold `title` or `metadata`");
 
@@ -172,7 +172,7 @@ export function decodeChange(body: unknown): { title?: string; metadata?: JsonOb
 }
 
 /** The body of `POST /v1/grants`. */
-export const grantBody = z.object({
+const grantBody = z.object({
   tool: z.string().min(1).max(200),
   threadId: maybe(id),
   user: maybe(z.string().min(1).max(200)),
@@ -182,3 +182,23 @@ export const grantBody = z.object({
 export function decodeGrant(body: unknown): { tool: string; threadId?: string; user?: string } {
   return parse(grantBody, body);
 }
+
+/** The bodies this door reads, for its description. */
+export const BODIES: Readonly<
+  Record<
+    "run" | "result" | "approval" | "rejection" | "answer" | "claim" | "heartbeat" | "release" | "cancel" | "change" | "grant",
+    z.ZodType
+  >
+> = {
+  run: runBody,
+  result: resultBody,
+  approval: approvalBody,
+  rejection: rejectionBody,
+  answer: answerBody,
+  claim: claimBody,
+  heartbeat: heartbeatBody,
+  release: releaseBody,
+  cancel: cancelBody,
+  change: changeBody,
+  grant: grantBody,
+};

@@ -21,7 +21,7 @@ const limit = z.coerce.number().pipe(z.int().min(1).max(200)).default(50);
 const user = maybe(z.string().min(1).max(200));
 
 /** The query of `GET /v1/threads`. */
-export const threadQuery = z.object({
+const threadQuery = z.object({
   search: maybe(z.string().max(200)),
   status: maybe(z.enum(["idle", "running", "waiting"])),
   limit,
@@ -35,7 +35,7 @@ export function decodeThreadQuery(query: Record<string, string>): ThreadQuery {
 }
 
 /** The query of `GET /v1/calls`. */
-export const callQuery = z.object({
+const callQuery = z.object({
   status: maybe(z.string()),
   tool: maybe(z.string().transform((names) => names.split(",").filter((name) => name !== ""))),
   threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
@@ -54,7 +54,7 @@ export function decodeCallQuery(query: Record<string, string>): CallQuery {
 export type DeliveryQuery = { threadId?: string; status?: string; limit: number; before?: string; user?: string };
 
 /** The query of `GET /v1/deliveries`. */
-export const deliveryQuery = z.object({
+const deliveryQuery = z.object({
   threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
   status: maybe(z.string()),
   limit,
@@ -66,3 +66,10 @@ export const deliveryQuery = z.object({
 export function decodeDeliveryQuery(query: Record<string, string>): DeliveryQuery {
   return parse(deliveryQuery, query);
 }
+
+/** The queries this door reads, for its description. */
+export const QUERIES: Readonly<Record<"threads" | "calls" | "deliveries", z.ZodObject>> = {
+  threads: threadQuery,
+  calls: callQuery,
+  deliveries: deliveryQuery,
+};

@@ -9,7 +9,7 @@ const next = maybe(z.string().describe("The cursor of the page that follows"));
 const user = maybe(z.string().describe("Only for operators"));
 
 /** A thread. */
-export const threadAnswer = z.object({
+const threadAnswer = z.object({
   threadId: z.string(),
   user,
   title: maybe(z.string()),
@@ -23,7 +23,7 @@ export const threadAnswer = z.object({
 });
 
 /** A call or question. */
-export const callAnswer = z.object({
+const callAnswer = z.object({
   id: z.string(),
   threadId: z.string(),
   user,
@@ -40,18 +40,18 @@ export const callAnswer = z.object({
   claim: maybe(z.object({ claim: z.int(), by: z.string(), until: time })),
 });
 
-export const threadsAnswer = z.object({ threads: z.array(threadAnswer), next });
-export const openThreadAnswer = threadAnswer.extend({ waits: z.array(callAnswer) });
-export const callsAnswer = z.object({ calls: z.array(callAnswer), next });
-export const startedAnswer = z.object({ runId: z.string(), threadId: z.string(), seq: z.int() });
-export const cancelledAnswer = z.object({ status: z.enum(["cancelled", "cancelling"]), seq: z.int() });
-export const importedAnswer = z.object({ threadId: z.string(), seq: z.int() });
-export const settledAnswer = z.object({ status: z.string(), threadId: z.string(), runId: maybe(z.string()), seq: z.int() });
-export const leaseAnswer = z.object({ claim: z.int(), until: time });
-export const releasedAnswer = z.object({ status: z.literal("pending") });
+const threadsAnswer = z.object({ threads: z.array(threadAnswer), next });
+const openThreadAnswer = threadAnswer.extend({ waits: z.array(callAnswer) });
+const callsAnswer = z.object({ calls: z.array(callAnswer), next });
+const startedAnswer = z.object({ runId: z.string(), threadId: z.string(), seq: z.int() });
+const cancelledAnswer = z.object({ status: z.enum(["cancelled", "cancelling"]), seq: z.int() });
+const importedAnswer = z.object({ threadId: z.string(), seq: z.int() });
+const settledAnswer = z.object({ status: z.string(), threadId: z.string(), runId: maybe(z.string()), seq: z.int() });
+const leaseAnswer = z.object({ claim: z.int(), until: time });
+const releasedAnswer = z.object({ status: z.literal("pending") });
 
 /** A standing permission. */
-export const grantAnswer = z.object({
+const grantAnswer = z.object({
   id: z.string(),
   user,
   tool: z.string(),
@@ -59,10 +59,10 @@ export const grantAnswer = z.object({
   createdAt: time,
   by: z.string(),
 });
-export const grantsAnswer = z.object({ grants: z.array(grantAnswer) });
+const grantsAnswer = z.object({ grants: z.array(grantAnswer) });
 
 /** A call on its way to a callback. */
-export const deliveryAnswer = z.object({
+const deliveryAnswer = z.object({
   id: z.string(),
   threadId: z.string(),
   user,
@@ -73,10 +73,10 @@ export const deliveryAnswer = z.object({
   nextAt: maybe(time),
   log: z.array(z.object({ at: time, ms: z.number(), status: maybe(z.int()), error: maybe(z.string()) })),
 });
-export const deliveriesAnswer = z.object({ deliveries: z.array(deliveryAnswer), next });
+const deliveriesAnswer = z.object({ deliveries: z.array(deliveryAnswer), next });
 
 /** What this server is. */
-export const metaAnswer = z.object({
+const metaAnswer = z.object({
   name: z.literal("handback"),
   version: z.string(),
   agents: z.array(z.looseObject({ name: z.string(), tools: z.array(z.looseObject({ name: z.string(), owner: z.string() })) })),
@@ -84,6 +84,48 @@ export const metaAnswer = z.object({
 });
 
 /** What the native door says when it refuses. */
-export const nativeError = z.object({
+const nativeError = z.object({
   error: z.object({ code: z.string(), message: z.string(), field: maybe(z.string()) }),
 });
+
+/** Everything this door answers, by name. */
+export const ANSWERS: Readonly<
+  Record<
+    | "thread"
+    | "call"
+    | "threads"
+    | "openThread"
+    | "calls"
+    | "started"
+    | "cancelled"
+    | "imported"
+    | "settled"
+    | "lease"
+    | "released"
+    | "grant"
+    | "grants"
+    | "delivery"
+    | "deliveries"
+    | "meta"
+    | "error",
+    z.ZodType
+  >
+> = {
+  thread: threadAnswer,
+  call: callAnswer,
+  threads: threadsAnswer,
+  openThread: openThreadAnswer,
+  calls: callsAnswer,
+  started: startedAnswer,
+  cancelled: cancelledAnswer,
+  imported: importedAnswer,
+  settled: settledAnswer,
+  lease: leaseAnswer,
+  released: releasedAnswer,
+  grant: grantAnswer,
+  grants: grantsAnswer,
+  delivery: deliveryAnswer,
+  deliveries: deliveriesAnswer,
+  meta: metaAnswer,
+  error: nativeError,
+};

@@ -53,7 +53,7 @@ const about = { toolCallId: maybe(id), toolName: maybe(z.string()), claim: maybe
 const outcome = { success: maybe(z.boolean()), error: maybe(z.string()), metadata: maybe(object) };
 
 /** The body of `POST /chat` (seed 002). */
-export const chatBody = z.object({
+const chatBody = z.object({
   message: maybe(z.string()),
   threadId: maybe(id),
   messageType: z.enum(["user", "tool", "auto"]).default("user"),
@@ -65,10 +65,10 @@ export const chatBody = z.object({
 });
 
 /** One result for `POST /chat/tool-result`, as the seed prints it. */
-export const toolResultBody = z.object({ threadId: maybe(id), token: maybe(z.string()), toolResult: json, ...about, ...outcome });
+const toolResultBody = z.object({ threadId: maybe(id), token: maybe(z.string()), toolResult: json, ...about, ...outcome });
 
 /** Several results in one request. */
-export const toolResultsBody = z.object({
+const toolResultsBody = z.object({
   threadId: maybe(id),
   token: maybe(z.string()),
   toolResults: z
@@ -78,10 +78,10 @@ export const toolResultsBody = z.object({
 });
 
 /** One result as seed 001 writes it. */
-export const sessionResultBody = z.object({ session_id: id, tool_call_id: id, result: json, is_error: z.boolean().default(false) });
+const sessionResultBody = z.object({ session_id: id, tool_call_id: id, result: json, is_error: z.boolean().default(false) });
 
 /** The body of `POST /chat/tool-heartbeat`: somebody is still at work on this call. */
-export const heartbeatBody = z.object({ toolCallId: id, token: maybe(z.string()), seconds: z.int().min(1).max(3600).default(60) });
+const heartbeatBody = z.object({ toolCallId: id, token: maybe(z.string()), seconds: z.int().min(1).max(3600).default(60) });
 
 /** Reads a chat request. `mint` names what the client left nameless. */
 export function decodeChat(body: unknown, mint: (prefix: string) => string): ChatRequest {
@@ -177,3 +177,10 @@ function textIn(entry: Said, field: "toolCallId" | "toolName"): string | undefin
 function toText(value: Json): string {
   return (typeof value === "string" ? value : JSON.stringify(value)) || "The tool failed";
 }
+
+/** The bodies this door reads, for its description. */
+export const BODIES: Readonly<Record<"chat" | "toolResult" | "heartbeat", z.ZodType>> = {
+  chat: chatBody,
+  toolResult: z.union([toolResultBody, toolResultsBody, sessionResultBody]),
+  heartbeat: heartbeatBody,
+};

@@ -40,10 +40,10 @@ const processed = z.object({
 });
 
 /** The answer of `POST /chat`. */
-export const chatAnswer = z.object({ success: z.literal(true), data: answer });
+const chatAnswer = z.object({ success: z.literal(true), data: answer });
 
 /** The answer of `GET /chat/pending-tools/:id`. */
-export const pendingAnswer = z.object({
+const pendingAnswer = z.object({
   success: z.literal(true),
   data: z.object({
     threadId: z.string(),
@@ -64,16 +64,25 @@ export const pendingAnswer = z.object({
 });
 
 /** The answer of `POST /chat/tool-result`. */
-export const toolResultAnswer = z.object({ success: z.literal(true), data: processed, ok: maybe(z.literal(true)) });
+const toolResultAnswer = z.object({ success: z.literal(true), data: processed, ok: maybe(z.literal(true)) });
 
 /** The answer of `POST /chat/tool-heartbeat`. */
-export const heartbeatAnswer = z.object({ success: z.literal(true), data: z.object({ toolCallId: z.string(), until: time }) });
+const heartbeatAnswer = z.object({ success: z.literal(true), data: z.object({ toolCallId: z.string(), until: time }) });
 
 /** What the REST door says when it refuses; a run that failed comes with what it had said. */
-export const restError = z.object({
+const restError = z.object({
   success: z.literal(false),
   error: z.string(),
   code: z.string(),
   field: maybe(z.string()),
   data: maybe(z.union([answer, processed])),
 });
+
+/** Everything this door answers, by name. */
+export const ANSWERS: Readonly<Record<"chat" | "pending" | "toolResult" | "heartbeat" | "error", z.ZodType>> = {
+  chat: chatAnswer,
+  pending: pendingAnswer,
+  toolResult: toolResultAnswer,
+  heartbeat: heartbeatAnswer,
+  error: restError,
+};
