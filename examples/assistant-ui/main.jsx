@@ -1,11 +1,14 @@
 import { useChat } from "@ai-sdk/react";
 import {
   AssistantRuntimeProvider,
+  AuiConfig,
   ComposerPrimitive,
+  defineToolkit,
   MessagePrimitive,
   makeAssistantTool,
   makeAssistantToolUI,
   ThreadPrimitive,
+  Tools,
 } from "@assistant-ui/react";
 import { AssistantChatTransport, useAISDKRuntime } from "@assistant-ui/react-ai-sdk";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from "ai";
@@ -46,30 +49,34 @@ const Paint = makeAssistantTool({
   ),
 });
 
-/** Asks the person in the middle of its work; the server sees only what came of it. */
-const CreateRecord = makeAssistantTool({
-  toolName: "create_record",
-  description: "Creates a record, once the person has confirmed it",
-  parameters: z.object({ title: z.string() }),
-  execute: async ({ title }, { human }) => {
-    const { confirmed } = await human({ question: `Create "${title}"?` });
-    return confirmed ? { created: title } : { created: null };
+/** The same as a toolkit. This one asks the person in the middle of its work; the server sees only what came of it. */
+const toolkit = defineToolkit({
+  create_record: {
+    type: "frontend",
+    description: "Creates a record, once the person has confirmed it",
+    parameters: z.object({ title: z.string() }),
+    execute: async ({ title }, { human }) => {
+      const { confirmed } = await human({ question: `Create "${title}"?` });
+      return confirmed ? { created: title } : { created: null };
+    },
+    render: ({ args, result, interrupt, resume }) =>
+      interrupt && result === undefined ? (
+        <div className="tool">
+          <p>{interrupt.payload.question}</p>
+          <button type="button" onClick={() => resume({ confirmed: true })}>
+            Yes
+          </button>
+          <button type="button" onClick={() => resume({ confirmed: false })}>
+            No
+          </button>
+        </div>
+      ) : (
+        <div className="tool">record {args.title}</div>
+      ),
   },
-  render: ({ args, result, interrupt, resume }) =>
-    interrupt && result === undefined ? (
-      <div className="tool">
-        <p>{interrupt.payload.question}</p>
-        <button type="button" onClick={() => resume({ confirmed: true })}>
-          Yes
-        </button>
-        <button type="button" onClick={() => resume({ confirmed: false })}>
-          No
-        </button>
-      </div>
-    ) : (
-      <div className="tool">record {args.title}</div>
-    ),
 });
+
+const config = AuiConfig({ tools: Tools({ toolkit }) });
 
 /** The server runs it, once the person has agreed. */
 const Refund = makeAssistantToolUI({
@@ -111,9 +118,8 @@ function Page({ history }) {
   const halt = () => fetch(`/api/chat/${id}/stop`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
 
   return (
-    <AssistantRuntimeProvider runtime={runtime}>
+    <AssistantRuntimeProvider runtime={runtime} config={config}>
       <Paint />
-      <CreateRecord />
       <Refund />
       <ThreadPrimitive.Root>
         <ThreadPrimitive.Messages components={{ UserMessage: Message, AssistantMessage: Message }} />

@@ -26,12 +26,19 @@ function Tools() {
     description: "Asks the person a yes-or-no question",
     parameters: z.object({ question: z.string() }),
     render: ({ args, respond, result }) =>
-      respond ? <Choice question={args.question} say={(yes) => respond({ confirmed: yes })} /> : <div className="tool">asked: {result}</div>,
+      respond ? (
+        <Choice question={args.question} say={(yes) => respond({ confirmed: yes })} />
+      ) : (
+        <div className="tool">asked: {result}</div>
+      ),
   });
   // A tool of the server that needs a person's approval.
   useInterrupt({
     render: ({ interrupt, resolve }) => (
-      <Choice question={`${interrupt.message} ${JSON.stringify(interrupt.metadata.prompt.input)}`} say={(approved) => resolve({ approved })} />
+      <Choice
+        question={`${interrupt.message} ${JSON.stringify(interrupt.metadata.prompt.input)}`}
+        say={(approved) => resolve({ approved })}
+      />
     ),
   });
   return null;

@@ -15,6 +15,7 @@ export type Page = {
   getByLabel(name: string): Locator;
   getByRole(role: string, options: { name: string }): Locator;
   getByText(text: string, options?: { exact?: boolean }): Locator;
+  getByTestId(id: string): Locator;
   evaluate<T>(work: () => T): Promise<T>;
   setDefaultTimeout(ms: number): void;
   on(event: "pageerror", listener: (error: Error) => void): void;
@@ -90,7 +91,7 @@ export async function openSite(page: string, config: Config): Promise<Site> {
   let handback = await createHandback(config);
   const listener: RequestListener = (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    if (pathname.startsWith("/api") || pathname.startsWith("/v1")) handback.handle(request, response);
+    if (/^\/(api|v1|copilotkit)\b/.test(pathname)) handback.handle(request, response);
     else sendFile(response, join(page, pathname === "/" ? "index.html" : pathname));
   };
   const server = createServer(listener);
