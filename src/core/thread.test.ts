@@ -381,8 +381,9 @@ describe("a preview", () => {
 });
 
 describe("folding", () => {
-  it("costs twice as much for twice as many deltas, steps or messages", () => {
-    // Copying a history or a text for every event would be quadratic. Ratios of best times, so that a busy machine does not matter.
+  it("costs in proportion to the number of deltas, steps or messages", () => {
+    // Copying a history or a text for every event would be quadratic: 64 times as much for 8 times the events. The bar lies far
+    // from both, and best times are compared, so that a busy machine does not matter.
     const talk = (n: number): Event[] => [
       asked(),
       stepStarted(),
@@ -402,10 +403,10 @@ describe("folding", () => {
       [talk, 150_000],
       [chat, 15_000],
     ] as const) {
-      const [once, twice] = [stored(make(size)), stored(make(2 * size))];
+      const [few, many] = [stored(make(size / 4)), stored(make(2 * size))];
       let best = Number.POSITIVE_INFINITY;
-      for (let attempt = 0; attempt < 5 && best >= 3; attempt += 1) best = Math.min(best, time(twice) / time(once));
-      assert.ok(best < 3, `twice the events took ${best.toFixed(1)} times as long`);
+      for (let attempt = 0; attempt < 5 && best >= 24; attempt += 1) best = Math.min(best, time(many) / time(few));
+      assert.ok(best < 24, `8 times the events took ${best.toFixed(1)} times as long`);
     }
   });
 });
