@@ -235,6 +235,19 @@ for (const [version, Client] of CLIENTS) {
       assert.deepEqual((await reload(Client, server)).messages, one.messages);
     });
 
+    it("keeps the result it brings along", async () => {
+      const model = scripted(says("A1."), calls("paint", {}, { id: "a" }), says("Done."));
+      await using server = await serve({ agents: { default: chatAgent({ model }) } });
+      await runAgent(ask(server, "q1"));
+      const fresh = new Client({ url: `${server.url}/agui`, threadId: "t", initialMessages: [user("q2", "u2")] });
+      await runAgent(fresh, { tools: [paint] });
+      fresh.setMessages(fresh.messages.slice(2)); // forgets the first turn
+      fresh.addMessage({ id: "res", role: "tool", toolCallId: "a", content: "painted" });
+      await runAgent(fresh, { tools: [paint] });
+      assert.deepEqual(contents(fresh).filter(Boolean), ["q1", "A1.", "q2", "painted", "Done."]);
+      assert.deepEqual((await reload(Client, server)).messages, fresh.messages);
+    });
+
     it("and answers again without taking the answer away is shown the new one alone", async () => {
       await using server = await serve({ agents: { default: chatAgent({ model: scripted(says("A1."), says("A2.")) }) } });
       const one = ask(server, "q1");

@@ -181,7 +181,10 @@ describe("AG-UI: translation", () => {
     const seen: string[] = [];
     const agui: Config["agui"] = {
       beforeTranslate: [
-        (event) => void seen.push(event.type),
+        (event) => {
+          seen.push(event.type);
+          if (event.type === "text.ended") event.text = "changed in place"; // a copy: the log is not for callbacks to edit
+        },
         (event) => (event.type === "text.delta" ? { ...event, delta: event.delta.toUpperCase() } : undefined),
         (event) => (event.type === "text.delta" ? { ...event, delta: "never" } : undefined),
       ],
@@ -193,6 +196,8 @@ describe("AG-UI: translation", () => {
     const { frames } = await server.post(body([user("hello")]));
     assert.equal(textOf(frames), "HI. [via callback]");
     assert.ok(seen.includes("run.started") && seen.includes("run.ended"));
+    const said = (await server.events()).find((event) => event.type === "text.ended");
+    assert.equal(said?.type === "text.ended" && said.text, "Hi.");
   });
 
   it("callbacks see what a history tells, too", async () => {
@@ -273,6 +278,14 @@ describe("AG-UI: how long", () => {
       ["RUN_STARTED", "RUN_FINISHED", "RUN_STARTED", "RUN_FINISHED"],
     );
     assert.equal(textOf(frames), "Seen.");
+  });
+
+  it("a stream whose thread is deleted says so", async () => {
+    await using server = await serve({ agents: talking() });
+    const streams = [await server.open(body([user("talk")])), await server.open({ threadId: "t" }, "/agui/history")];
+    for (const stream of streams) await stream.until("TEXT_MESSAGE_START");
+    assert.equal((await fetch(`${server.url}/v1/threads/t`, { method: "DELETE" })).status, 204);
+    for (const stream of streams) assert.deepEqual(last(await stream.rest())["code"], "gone");
   });
 
   it("one client at a time: a second message on a running thread is 409", async () => {

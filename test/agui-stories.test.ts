@@ -216,6 +216,16 @@ for (const [version, Client] of CLIENTS) {
       assert.deepEqual([events.at(-1)?.type, events.at(-1)?.["outcome"]], ["RUN_FINISHED", modern ? { type: "cancelled" } : undefined]);
     });
 
+    it("close a thought that was cut short", async () => {
+      await using server = await serve({ agents: { default: chatAgent({ model: scripted(hangs(...thinks("Hm, ").slice(0, -1))) }) } });
+      const agent = ask(server, "think");
+      const running = runAgent(agent);
+      await eventually(() => agent.messages.at(-1)?.content === "Hm, ");
+      await server.post({ threadId: "t" }, "/agui/cancel");
+      const { types } = await running;
+      assert.deepEqual(types.slice(-4), ["REASONING_MESSAGE_END", "REASONING_END", "STEP_FINISHED", "RUN_FINISHED"]);
+    });
+
     it("tell a failed run, and asking again goes on", async () => {
       await using server = await serve({
         agents: { default: chatAgent({ model: scripted(fails("Down", { after: says("Let me") }), says("Here.")) }) },

@@ -5,11 +5,12 @@ import { chatAgent } from "../src/agent/chat.ts";
 import { tool } from "../src/agent/tool.ts";
 import type { StoredEvent } from "../src/core/event.ts";
 import { calls, fails, finishes, hangs, says, scripted, thinks } from "../src/model/scripted.ts";
+import { strict } from "./support/agui.ts";
 import { type Frame, last, textOf, types } from "./support/frames.ts";
-import { asking, client, judge, runAgent } from "./support/judge.ts";
+import { asking, client, runAgent } from "./support/judge.ts";
 import { directory, eventually, type Served, serve } from "./support/serve.ts";
 
-judge();
+strict();
 
 const getMenu = tool({ name: "get_menu", description: "The menu", input: z.object({ category: z.string() }), timeout: "30s" });
 const getTime = tool({ name: "get_time", description: "Now", input: z.object({}), execute: () => "noon" });

@@ -158,6 +158,36 @@ describe("AI SDK: requests", () => {
     assert.match(String(frames.find(({ type }) => type === "tool-output-error")?.["errorText"]), /output schema/);
   });
 
+  it("takes an edited input from clients that are asked by a tool, and refuses one that does not fit", async () => {
+    const refund = tool({
+      name: "refund",
+      description: "Pays",
+      input: z.object({ amount: z.number() }),
+      approval: true,
+      execute: ({ amount }) => ({ paid: amount }),
+    });
+    const model = scripted(calls("refund", { amount: 500 }, { id: "c1" }), says("Paid."));
+    await using server = await serve({ agents: { default: chatAgent({ model, tools: [refund] }) } });
+    const id = idOf((await chat(server, [user("pay", "u1")])).frames);
+    const decide = (input: object) =>
+      chat(server, [user("pay", "u1"), assistant(id, output("ask_approval", "c1:approval", { approved: true, input }))]);
+    assert.equal((await decide({ amount: "five" })).status, 422);
+    const { frames } = await decide({ amount: 5 });
+    assert.deepEqual(frames.find(({ type, toolCallId }) => type === "tool-output-available" && toolCallId === "c1")?.["output"], {
+      paid: 5,
+    });
+    assert.equal(textIn(frames), "Paid.");
+  });
+
+  it("refuses new words while a person is asked", async () => {
+    const refund = tool({ name: "refund", description: "Pays", input: z.object({}), approval: true, execute: () => 1 });
+    await using server = await serve({
+      agents: { default: chatAgent({ model: scripted(calls("refund", {}, { id: "c1" })), tools: [refund] }) },
+    });
+    await chat(server, [user("pay", "u1")]);
+    assert.equal((await chat(server, [user("pay", "u1"), user("well?", "u2")])).status, 409);
+  });
+
   it("keeps files beside the log and knows them again", async () => {
     const model = scripted(says("A dot."), says("Still."));
     await using server = await serve({ agents: { default: chatAgent({ model }) } });
@@ -228,6 +258,19 @@ describe("AI SDK: resume, history and tabs", () => {
     // Seed 001's own body.
     await server.post({ session_id: "t", tool_call_id: "c1", result: "ok", is_error: false }, "/chat/tool-result");
     assert.equal(textIn(await stream.rest()), "Done.");
+  });
+
+  it("lets a reloaded page wait with it while only another system works", async () => {
+    const model = scripted(calls("get_menu", {}, { id: "e1" }), says("Tea."));
+    await using server = await serve({ agents: { default: chatAgent({ model, tools: [getMenu] }) } });
+    const first = await server.open({ id: "t", messages: [user("menu", "u1")] }, "/api/chat");
+    await first.until("tool-input-available");
+    first.abort(); // the page is reloaded
+    const resumed = get(server, "stream");
+    await eventually(() => server.logged.some(({ path }) => path === "/api/chat/t/stream"));
+    await server.post({ output: "tea" }, "/v1/calls/e1/result");
+    const frames = framesIn((await resumed).text);
+    assert.deepEqual([frames.find(({ type }) => type === "tool-output-available")?.["output"], textIn(frames)], ["tea", "Tea."]);
   });
 
   it("ends a held stream cleanly at its bound and at the call's deadline", async () => {

@@ -6,7 +6,7 @@ import { tool } from "../src/agent/tool.ts";
 import type { ModelEvent, ModelRequest } from "../src/model/model.ts";
 import { calls, hangs, says, scriptedBy } from "../src/model/scripted.ts";
 import { type Browser, buildExample, openBrowser, openSite, type Page, type Site } from "./aisdk/browser.ts";
-import { directory } from "./support/serve.ts";
+import { directory, eventually } from "./support/serve.ts";
 
 const refund = tool({
   name: "refund",
@@ -65,6 +65,8 @@ describe("the example copilotkit in Chromium", { timeout: 600_000 }, () => {
   const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
   const painted = (page: Page) =>
     page.evaluate(() => Number((globalThis as unknown as { localStorage: Record<string, string> }).localStorage["painted"] ?? 0));
+
+  const statusOf = async (id: string) => ((await (await fetch(`${site.url}/v1/threads/${id}`)).json()) as { status: string }).status;
 
   it("runs a tool of the page once, and shows it again after a reload", async () => {
     const page = await open();
@@ -130,9 +132,10 @@ describe("the example copilotkit in Chromium", { timeout: 600_000 }, () => {
     await sees(page, "One");
     await page.reload();
     await sees(page, "One");
+    assert.equal(await statusOf(page.id), "running");
     await page.getByTestId("copilot-send-button").click(); // a stop button while something runs
-    await page.getByTestId("copilot-chat-textarea").fill("hello");
-    await page.getByTestId("copilot-send-button").click();
+    await eventually(async () => (await statusOf(page.id)) === "idle");
+    await say(page, "hello");
     await sees(page, "You said hello");
     await page.close();
   });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { chatAgent } from "../src/agent/chat.ts";
 import { tool } from "../src/agent/tool.ts";
-import { calls, hangs, says, scripted } from "../src/model/scripted.ts";
+import { calls, hangs, type ScriptedModel, says, scripted } from "../src/model/scripted.ts";
 import { type FrontendTool, openPage, type Page } from "./copilotkit/core.ts";
 import { strict } from "./support/agui.ts";
 import { eventually, type Served, serve } from "./support/serve.ts";
@@ -215,7 +215,7 @@ describe("CopilotKit: approvals", () => {
       (await settled(server)).map(({ status, error }) => [status, error]),
       [["rejected", "too much"]],
     );
-    assert.equal(shown(page).at(-1), "assistant: As you wish.");
+    assert.deepEqual(shown(page), ["user: money back", "assistant: ", "tool: too much", "assistant: As you wish."]);
   });
 
   it("asks again after a reload", async () => {
@@ -242,6 +242,35 @@ describe("CopilotKit: approvals", () => {
 });
 
 describe("CopilotKit: a run under way", () => {
+  describe("in a stream that is held", () => {
+    const getMenu = tool({ name: "get_menu", description: "The menu", input: z.object({}) });
+    const start = (model: ScriptedModel) => serve({ agents: { default: chatAgent({ model, tools: [getMenu] }) }, agui: { hold: true } });
+    const answer = (server: Served) =>
+      server.open({ threadId: "t", runId: "worker", messages: [{ role: "tool", toolCallId: "c1", content: "tea" }] });
+
+    it("goes on in the page when another system answers", async () => {
+      await using server = await start(scripted(calls("get_menu", {}, { id: "c1" }), says("Tea.")));
+      const page = await openPage(server);
+      const running = page.say("menu");
+      await eventually(() => page.events.includes("RUN_FINISHED"));
+      await (await answer(server)).rest();
+      await running;
+      assert.deepEqual(shown(page), ["user: menu", "assistant: ", "tool: tea", "assistant: Tea."]);
+    });
+
+    it("is stopped by the page that opened it", async () => {
+      await using server = await start(scripted(calls("get_menu", {}, { id: "c1" }), hangs()));
+      const page = await openPage(server);
+      const running = page.say("menu");
+      await eventually(() => page.events.includes("RUN_FINISHED"));
+      const worker = await answer(server);
+      await eventually(() => page.events.includes("TOOL_CALL_RESULT"));
+      page.core.stopAgent(page);
+      await Promise.all([running, worker.rest()]);
+      assert.equal(await outcome(server), "cancelled");
+    });
+  });
+
   it("is followed to its end by a page that is loaded again", async () => {
     const { model, open } = gated("One ", "two.");
     await using server = await serve({ agents: { default: chatAgent({ model }) } });

@@ -147,7 +147,8 @@ async function* pieces(door: Door, options: AguiOptions, view: View, signal: Abo
   const { threadId } = key;
   const after = Math.max(submitted.after, view.after);
   const missed = after > submitted.after ? [] : await missing(door, key, request, submitted);
-  const echo = options.echoToolResults;
+  // A snapshot takes away the results that this very run is about to tell.
+  const echo = missed.some(({ type }) => type === "MESSAGES_SNAPSHOT") || options.echoToolResults;
   const tell = teller(options, { threadId, runId, peer }, (event) =>
     event.seq <= submitted.seq ? prelude(threadId, event, { shown, missed, echo }, peer) : encode(threadId, event, peer),
   );

@@ -30,6 +30,7 @@ export function teller(
   inner: Translate,
 ): Teller {
   const translate = translator ? translator(inner, about) : inner;
+  const plain = !translator && beforeTranslate.length + afterTranslate.length === 0;
   const frames: Teller["frames"] = async (given, seq) => {
     const told: Numbered[] = [];
     // Only the last frame of an event carries its id: a client cut off in between must not miss the rest.
@@ -40,11 +41,15 @@ export function teller(
     return told;
   };
   return {
-    plain: !translator && beforeTranslate.length + afterTranslate.length === 0,
+    plain,
     frames,
     async events(events) {
       const told: Numbered[] = [];
-      for (const event of events) told.push(...(await frames(await translate(await instead(beforeTranslate, event)), event.seq)));
+      for (const event of events) {
+        // A copy: the event itself is everyone's.
+        const given = plain ? event : await instead(beforeTranslate, structuredClone(event));
+        told.push(...(await frames(await translate(given), event.seq)));
+      }
       return told;
     },
   };

@@ -50,18 +50,21 @@ export async function* uiStream({ engine }: Door, view: View, signal: AbortSigna
     const give = () => engine.clock.after(holdMs, () => patience.abort());
     let hang = start.waiting ? give() : undefined;
     const until = view.hold ? "turn" : { mine };
-    for await (const batch of follow(engine, key, { after: start.seq, until, signal: AbortSignal.any([signal, patience.signal]) })) {
-      hang?.();
-      hang = undefined;
-      for (const event of batch.events) {
-        if (event.type === "step.started" && event.kind === "model") stepped = true;
-        if (event.type === "run.ended") status = event.outcome.type;
+    try {
+      for await (const batch of follow(engine, key, { after: start.seq, until, signal: AbortSignal.any([signal, patience.signal]) })) {
+        hang?.();
+        hang = undefined;
+        for (const event of batch.events) {
+          if (event.type === "step.started" && event.kind === "model") stepped = true;
+          if (event.type === "run.ended") status = event.outcome.type;
+        }
+        if (batch.events.at(-1)?.type === "run.ended") hang = give();
+        const frames = shared(threadId, batch, peer);
+        if (frames.length > 0) yield frames;
       }
-      if (batch.events.at(-1)?.type === "run.ended") hang = give();
-      const frames = shared(threadId, batch, peer);
-      if (frames.length > 0) yield frames;
+    } finally {
+      hang?.();
     }
-    hang?.();
   }
   if (signal.aborted) return;
 

@@ -120,7 +120,8 @@ async function stop(door: Door, agui: AguiOptions, asked: Asked, { runId }: z.in
   const { input, sender } = await received(door, agui, asked);
   const key = threadKey(sender, input.threadId);
   const running = await using(engine, key, async ({ thread }) => thread.run?.runId);
-  if (runId !== undefined && runId !== running) {
+  // A stream that is held outlives the run it was opened for, and the page knows no other name.
+  if (runId !== undefined && runId !== running && !agui.hold) {
     return { stopped: false, message: `${runId} is not the run that goes on in thread ${key.threadId}` };
   }
   try {

@@ -88,7 +88,13 @@ const runInput = z.looseObject({
   state: maybe(json),
   forwardedProps: maybe(json),
   resume: maybe(
-    z.array(z.looseObject({ interruptId: id, status: z.enum(["resolved", "cancelled"]).default("resolved"), payload: maybe(json) })),
+    z.array(
+      z.looseObject({
+        interruptId: z.string().min(1).max(500),
+        status: z.enum(["resolved", "cancelled"]).default("resolved"),
+        payload: maybe(json),
+      }),
+    ),
   ),
 });
 
