@@ -51,6 +51,7 @@ describe("the package", () => {
       "@hono/node-server",
       "hono",
       "jose",
+      "ws",
       "zod",
     ]);
   });

@@ -127,6 +127,8 @@ export type CallPart = {
     /** What the model reads in place of the output, where the tool's author said so. */
     forModel?: string;
   };
+  /** Where it was settled: people see results in this order, models in that of the calls. */
+  settledAt?: number;
 };
 
 export function emptyThread(): Thread {
@@ -287,6 +289,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       const part = thread.calls.get(callId)?.part;
       if (part) {
         part.settlement = { status, messageId };
+        part.settledAt = event.seq;
         if (output !== undefined) part.settlement.output = output;
         if (error !== undefined) part.settlement.error = error;
         const forModel = event.metadata?.["forModel"];

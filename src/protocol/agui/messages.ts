@@ -57,7 +57,8 @@ function entryMessages(thread: Thread, entry: Entry, view: MessagesView): Messag
 /** A step as its events build it: calls hang on the step's own message, and their results stand right behind it. */
 function assistantMessages(thread: Thread, entry: AssistantEntry, { unsettled }: MessagesView): Message[] {
   const messages: Message[] = [];
-  const results: Message[] = [];
+  const settled = entry.parts.filter((part) => part.type === "call").toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0));
+  const results = settled.flatMap((part) => (part.settlement && !unsettled?.has(part.callId) ? resultMessage(part, part.settlement) : []));
   const toolCalls: unknown[] = [];
   const own: Message = { id: entry.messageId, role: "assistant" };
   const showOwn = () => {
@@ -71,7 +72,6 @@ function assistantMessages(thread: Thread, entry: AssistantEntry, { unsettled }:
   for (const part of entry.parts) {
     if (part.type === "call") {
       call(part.callId, part.name, JSON.stringify(part.input ?? {}));
-      if (part.settlement && !unsettled?.has(part.callId)) results.push(resultMessage(part, part.settlement));
     } else if (part.type !== "added") {
       const open = thread.run?.speaking.get(part.messageId);
       const content = open ? open.said.join("") : part.text;
