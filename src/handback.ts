@@ -51,7 +51,7 @@ export { readResults } from "./model/profile/results.ts";
 export { JSON_Strict, XML_Tag } from "./model/profile/seed-profiles.ts";
 export { ToolContextBuilder } from "./model/profile/tool-context-builder.ts";
 export { withProfile } from "./model/profile/with-profile.ts";
-export type { AguiEvent, RunOption } from "./server/agui-options.ts";
+export type { AguiEvent, AguiInput, RunOption } from "./server/agui-options.ts";
 export type { AguiSeam } from "./server/agui-seam.ts";
 export type { Translate, Translator } from "./server/agui-translate.ts";
 export { anyOf, apiKeys, hashApiKey, jwt, newApiKey, type Principal } from "./server/principal.ts";

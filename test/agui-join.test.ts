@@ -235,6 +235,19 @@ for (const [version, Client] of CLIENTS) {
       assert.deepEqual((await reload(Client, server)).messages, one.messages);
     });
 
+    it("but made one message of several is left alone", async () => {
+      const getTime = tool({ name: "get_time", description: "Now", input: z.object({}), execute: () => "noon" });
+      const model = scripted([...says("Let me see. "), ...calls("get_time", {}, { id: "c1" })], says("It is noon."), says("Bye."));
+      await using server = await serve({ agents: { default: chatAgent({ model, tools: [getTime] }) } });
+      const one = ask(server, "time?");
+      await runAgent(one);
+      const [asked, first, result] = one.messages;
+      assert.ok(asked && first?.role === "assistant" && result);
+      one.setMessages([asked, { ...first, content: "Let me see. It is noon." }, result, user("thanks", "u2")]);
+      const { types } = await runAgent(one);
+      assert.ok(!types.includes("MESSAGES_SNAPSHOT"));
+    });
+
     it("keeps the result it brings along", async () => {
       const model = scripted(says("A1."), calls("paint", {}, { id: "a" }), says("Done."));
       await using server = await serve({ agents: { default: chatAgent({ model }) } });

@@ -108,6 +108,17 @@ describe("AG-UI: how a run differs", () => {
     assert.deepEqual(told, [{ from: "options" }, { custom_key: 1 }, {}]);
   });
 
+  it("a state that is null is none, and an empty one clears what was there", async () => {
+    await using server = await serve({ agents: { default: text("A.", "B.", "C.") } });
+    const states: unknown[] = [];
+    for (const [i, state] of [{ cart: 1 }, null, {}].entries()) {
+      await server.post(body([user("hi", `u${i}`)], { runId: `r${i}`, state }));
+      const { frames } = await server.post({ threadId: "t" }, "/agui/history");
+      states.push(frames.find(({ type }) => type === "STATE_SNAPSHOT")?.["snapshot"]);
+    }
+    assert.deepEqual(states, [{ cart: 1 }, { cart: 1 }, undefined]);
+  });
+
   it("an input hook may put another request in place, or change the one it sees", async () => {
     const model = scripted(says("One."), says("Two."));
     const onInput: NonNullable<Config["agui"]>["onInput"] = (input) => {

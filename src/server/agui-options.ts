@@ -71,4 +71,4 @@ export function pathOf({ basePath }: Pick<AguiRoutes, "basePath">, path: string)
   return `/${`${basePath}/${path}`.split("/").filter(Boolean).join("/")}`;
 }
 
-export type { Frame as AguiEvent };
+export type { AguiInput, Frame as AguiEvent };

@@ -33,11 +33,13 @@ export function showsBehind({ history }: Thread, after: number, { messages }: Sh
 }
 
 /** Whether a client has not, or not to its end, what an assistant said. Thoughts it may leave out. */
-function lacks({ messages, texts }: Shown, part: AssistantEntry["parts"][number]): boolean {
+function lacks({ messages, texts, calls }: Shown, part: AssistantEntry["parts"][number]): boolean {
   if (part.type === "reasoning" || part.type === "added") return false;
-  if (!messages.has(part.messageId)) return true;
-  const text = part.type === "text" ? texts.get(part.messageId) : undefined;
-  return text !== undefined && part.type === "text" && text.length < part.text.length && part.text.startsWith(text);
+  // Some clients make one message of a turn's several: then it is there under another's id.
+  if (part.type === "call") return !messages.has(part.messageId) && !calls.has(part.callId);
+  const text = texts.get(part.messageId);
+  if (messages.has(part.messageId)) return text !== undefined && text.length < part.text.length && part.text.startsWith(text);
+  return !texts.values().some((longer) => longer.length > part.text.length && longer.includes(part.text));
 }
 
 /**
