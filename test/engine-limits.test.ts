@@ -27,6 +27,15 @@ async function answered(options: ChatOptions, command: object = {}): Promise<rea
   return idle();
 }
 
+describe("a model", () => {
+  it("that throws a conflict of its own fails its run, and is not taken for another driver", async () => {
+    const model = scriptedBy(() => {
+      throw new AppError("conflict", "The account is locked");
+    });
+    assert.deepEqual(failure(await answered({ model })), { code: "conflict", message: "The account is locked" });
+  });
+});
+
 describe("an agent's limits", () => {
   it("end a turn that takes too many steps, and a request may ask for fewer", async () => {
     const model = busy();

@@ -8,7 +8,7 @@ import { completeStep, conclude, type Next } from "../core/step.ts";
 import { type Call, readyCalls } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
 import { saveBlob } from "./files.ts";
-import { append, catchUp, insisted, isConflict, type Live, release, saveSnapshot } from "./live.ts";
+import { append, catchUp, insisted, isConflict, type Live, queued, release, saveSnapshot } from "./live.ts";
 import { type Recorder, recorder } from "./record.ts";
 
 /** Runs the thread's agent to the end of its run, whoever is or is not watching. Called inside the thread's queue. */
@@ -57,7 +57,8 @@ async function loop(driver: Driver): Promise<void> {
       if (next === "calls") await performCalls(driver);
       else await performStep(driver);
     } catch (error) {
-      if (isConflict(error)) throw error;
+      // Either another driver has the run, which `ask` sees once this one has caught up, or the agent itself threw a conflict.
+      if (isConflict(error)) await queued(driver.live, () => catchUp(driver.engine, driver.live));
       if (driver.stop.signal.reason === "shutdown" || driver.stop.signal.reason === "removed") return;
       failure = toFailure(error);
       if (failure.code === "internal")
