@@ -62,13 +62,13 @@ const TALKS: Record<Contender["name"], (contender: Contender) => Talk> = {
 
 let talks = 0;
 
-/** The server owns the thread: the client sends what is new. */
+/** The server owns the thread: the client sends what is new. Without ids, or it would be shown all that it does not show. */
 function serverTalk({ url }: Contender, smallTalk: string): Talk {
   const threadId = `talk-${++talks}`;
   let sent = 0;
   const say = (content: string) => {
     sent += 1;
-    return post(url, { threadId, runId: `r${sent}`, messages: [{ id: `m${sent}`, role: "user", content }] }, { keep: true });
+    return post(url, { threadId, runId: `r${sent}`, messages: [{ role: "user", content }] }, { keep: true });
   };
   return {
     async lengthen(messages) {
@@ -122,7 +122,7 @@ const chatMessages = {
 };
 
 function callIn(text: string): string {
-  const id = /"(?:toolCallId|id)":"(call[^"]*)"/.exec(text)?.[1];
+  const id = [...text.matchAll(/"(?:toolCallId|id)":"(call[^"]*)"/g)].at(-1)?.[1];
   if (id === undefined) throw new Error(`No call in ${text}`);
   return id;
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import type { ErrorCode } from "../core/error.ts";
-import { BODY_LIMITS, parse, readJson } from "./body.ts";
+import { parse } from "../protocol/parse.ts";
+import { BODY_LIMITS, readJson } from "./body.ts";
 
 describe("readJson", () => {
   it("reads what is well-formed, prototype-like values and odd characters included", async () => {
