@@ -7,40 +7,37 @@ const SIZES = [0, 200, 2_000] as const;
 
 /** From the result of an external call to the next token, with so many messages behind it. */
 export async function roundTrip(contenders: Contender[], { quick }: Effort): Promise<Row[]> {
-  const rounds = quick ? 20 : 60;
-  const rows: Row[] = [];
-  const own = new Map<number, number>();
-  for (const size of SIZES) {
-    const values: Row["values"] = {};
-    const talks = contenders.map((contender) => ({ name: contender.name, talk: TALKS[contender.name](contender) }));
-    for (const { talk } of talks) await talk.lengthen(size);
-    const seen = new Map(talks.map(({ name }) => [name, [] as number[]]));
-    for (let round = 0; round < rounds; round += 1) {
-      for (const { name, talk } of talks) seen.get(name)?.push((await talk.handBack()).firstToken);
-    }
-    for (const [name, times] of seen) values[name] = median(times.slice(rounds / 5));
-    rows.push(compare(`external round trip at ${size} messages, p50`, "ms", values, 1));
+  const handback = contenders.filter(({ name }) => name === "handback");
+  // The same with a model in the process that does not look at the history: what is left is our own.
+  const instant = handback.map((contender) => ({ name: "own" as const, talk: serverTalk(`${contender.url}/instant`, "talk") }));
+  const cases = SIZES.flatMap((size) =>
+    [...contenders.map((contender) => ({ name: contender.name, talk: talkWith(contender) })), ...instant].map(({ name, talk }) => ({
+      name,
+      size,
+      talk: talk(),
+      times: [] as number[],
+    })),
+  );
+  for (const { talk, size } of cases) await talk.lengthen(size);
+  const rounds = quick ? 25 : 80;
+  // All of them in turn: what disturbs one disturbs the others.
+  for (let round = 0; round < rounds; round += 1) for (const { talk, times } of cases) times.push((await talk.handBack()).firstToken);
 
-    const handback = contenders.find(({ name }) => name === "handback");
-    if (handback) own.set(size, await ownPart(handback, size, rounds * 2));
-  }
-  for (const [size, ms] of own) rows.push(ownRow(size, ms, own.get(0) ?? Number.NaN));
-  return rows;
+  const p50 = (name: string, size: number) => {
+    const times = cases.find((other) => other.name === name && other.size === size)?.times ?? [];
+    return median(times.slice(rounds / 5));
+  };
+  const compared = SIZES.map((size) => {
+    const values = Object.fromEntries(contenders.map(({ name }) => [name, p50(name, size)]));
+    return compare(`external round trip at ${size} messages, p50`, "ms", values, 1);
+  });
+  return [...compared, ...SIZES.map((size) => ownRow(size, p50("own", size), p50("own", 0)))];
 }
 
 function ownRow(size: number, ms: number, empty: number): Row {
   const what = `… our own part (no provider, no prompt) at ${size}`;
   const row: Row = { what, unit: "ms", values: { handback: ms } };
   return size === 0 ? row : { ...row, ratio: ms / empty, of: "that at 0", bar: { text: "≤ 1.1 ×", holds: ms / empty <= 1.1 } };
-}
-
-/** The same with a model in the process that does not look at the history. */
-async function ownPart(contender: Contender, size: number, rounds: number): Promise<number> {
-  const talk = serverTalk({ ...contender, url: `${contender.url}/instant` }, "talk");
-  await talk.lengthen(size);
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) times.push((await talk.handBack()).firstToken);
-  return median(times.slice(rounds / 5));
 }
 
 /** A conversation with one server, as its own kind of client has it. */
@@ -54,16 +51,14 @@ export const SMALL_TALK = JSON.stringify({ n: 20, say: "Something of the length 
 export const CALL = JSON.stringify({ n: 1, tools: ["ext"] });
 const REPLY = "token ".repeat(20);
 
-const TALKS: Record<Contender["name"], (contender: Contender) => Talk> = {
-  handback: (contender) => serverTalk(contender, SMALL_TALK),
-  "ai-sdk": clientTalk,
-  relay: clientTalk,
-};
+function talkWith(contender: Contender): () => Talk {
+  return contender.name === "handback" ? serverTalk(contender.url, SMALL_TALK) : () => clientTalk(contender);
+}
 
 let talks = 0;
 
 /** The server owns the thread: the client sends what is new. Without ids, or it would be shown all that it does not show. */
-function serverTalk({ url }: Contender, smallTalk: string): Talk {
+const serverTalk = (url: string, smallTalk: string) => (): Talk => {
   const threadId = `talk-${++talks}`;
   let sent = 0;
   const say = (content: string) => {
@@ -80,7 +75,7 @@ function serverTalk({ url }: Contender, smallTalk: string): Talk {
       return post(url, { threadId, runId: `r${sent}`, messages: [{ role: "tool", toolCallId, content: "42" }] });
     },
   };
-}
+};
 
 /** The client owns the thread: it sends everything every time. */
 export function clientTalk({ name, url }: Contender): Talk {
