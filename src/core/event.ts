@@ -64,10 +64,41 @@ export type CallStatus = "completed" | "failed" | "rejected" | "expired" | "canc
 /** Why a run began. */
 export type Cause = "message" | "result" | "answer" | "expiry" | "cancel" | "retry";
 
+/**
+ * Where in a graph something waits. `path` names the nodes from the outermost graph to the one that asks;
+ * lineage and checkpoint are names for places in the log: the turn, and the barrier it goes on from.
+ */
+export type Place = { path: string[]; key?: string; lineageId: string; checkpointId: string };
+
+/** One execution of a node. A rerun keeps its id and finds its answers; a revisit is a new task and asks anew. */
+export type Task = {
+  taskId: string;
+  node: string;
+  /** What this task alone sees on top of the state, where a command sent it. */
+  input?: Json;
+};
+
 /** Something only the outside can supply. A run that waits has ended and costs nothing. */
 export type Wait =
-  | { type: "call"; callId: string; name: string; owner: Owner /** Seq of the run it began in. */; run: number; expiresAt?: number }
-  | { type: "interrupt"; interruptId: string; reason: string; prompt: Json; schema?: JsonObject; callId?: string; expiresAt?: number };
+  | {
+      type: "call";
+      callId: string;
+      name: string;
+      owner: Owner /** Seq of the run it began in. */;
+      run: number;
+      expiresAt?: number;
+      place?: Place;
+    }
+  | {
+      type: "interrupt";
+      interruptId: string;
+      reason: string;
+      prompt: Json;
+      schema?: JsonObject;
+      callId?: string;
+      expiresAt?: number;
+      place?: Place;
+    };
 
 /** Why a run stopped. `waiting` is not a failure: the next run continues the turn. */
 export type Outcome =
@@ -100,6 +131,8 @@ export type RunEvent =
       tools?: ToolSpec[];
       options?: RunOptions;
       parentRunId?: string;
+      /** What a graph was told to go on with: the answers to its questions, by key. */
+      resume?: { lineageId: string; checkpointId: string; answers: JsonObject };
     } & Source)
   | { type: "run.recovered"; runId: string; epoch: number }
   | { type: "cancel.requested"; runId: string; by: string; reason?: string }
@@ -115,6 +148,8 @@ export type StepEvent =
       messageId: string;
       parentStepId?: string;
       taskId?: string;
+      /** Which try of a node this is, from the second on. */
+      attempt?: number;
     }
   | {
       type: "step.ended";
@@ -122,8 +157,11 @@ export type StepEvent =
       name: string;
       completed: boolean;
       error?: Failure;
+      /** It failed and is tried again: not the end of its node. */
+      retrying?: true;
       finishReason?: string;
       usage?: Usage;
+      /** What a finished task wants to change; it takes effect at the barrier, in task order. */
       writes?: Json;
     };
 
@@ -163,6 +201,9 @@ export type CallEvent =
       provider?: JsonObject;
       /** The model's own words, where a profile parsed them. */
       source?: string;
+      /** The task it belongs to, and where in its graph that is. */
+      taskId?: string;
+      place?: Place;
     }
   | {
       type: "call.offered";
@@ -199,6 +240,7 @@ export type InterruptEvent =
       schema?: JsonObject;
       callId?: string;
       taskId?: string;
+      place?: Place;
       expiresAt?: number;
     }
   | ({
@@ -214,10 +256,30 @@ export type InterruptEvent =
 
 export type ThreadEvent =
   | { type: "state.patched"; ops: Json[] }
-  | { type: "checkpoint.reached"; checkpointId: string; superstep: number; tasks: Json[] }
+  /**
+   * A barrier: everything before it is done, and `tasks` are next. The outermost graph's state is the thread's, changed by the
+   * `state.patched` in the same append; a graph inside a task (`parentTaskId`) has a state of its own, changed by `ops`.
+   */
+  | {
+      type: "checkpoint.reached";
+      checkpointId: string;
+      lineageId?: string;
+      superstep: number;
+      tasks: Task[];
+      parentTaskId?: string;
+      ops?: Json[];
+    }
   | { type: "activity.changed"; messageId: string; activityType: string; ops: Json[] }
   | { type: "custom.emitted"; name: string; value: Json; id?: string; source?: string; transient?: boolean }
-  | { type: "thread.rewound"; to: number; removed: string[] }
+  /** `state` and `checkpoint` are what a graph goes on from; `answers` are given before their questions are asked again, by key. */
+  | {
+      type: "thread.rewound";
+      to: number;
+      removed: string[];
+      state?: Json;
+      checkpoint?: { checkpointId: string; superstep: number; tasks: Task[] };
+      answers?: JsonObject;
+    }
   | { type: "thread.forked"; from: { threadId: string; seq: number } }
   | { type: "thread.changed"; title?: string; metadata?: JsonObject };
 

@@ -77,8 +77,10 @@ const options = z.object({
   metadata: maybe(object),
 });
 
+const place = z.object({ path: z.array(text), key: maybe(text), lineageId: text, checkpointId: text });
+const task = z.object({ taskId: text, node: text, input: maybe(json) });
 const wait = z.union([
-  z.object({ type: z.literal("call"), callId: text, name: text, owner, run: count, expiresAt: maybe(z.number()) }),
+  z.object({ type: z.literal("call"), callId: text, name: text, owner, run: count, expiresAt: maybe(z.number()), place: maybe(place) }),
   z.object({
     type: z.literal("interrupt"),
     interruptId: text,
@@ -87,6 +89,7 @@ const wait = z.union([
     schema: maybe(object),
     callId: maybe(text),
     expiresAt: maybe(z.number()),
+    place: maybe(place),
   }),
 ]);
 const outcome = z.union([
@@ -118,6 +121,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     tools: maybe(z.array(tool)),
     options: maybe(options),
     parentRunId: maybe(text),
+    resume: maybe(z.object({ lineageId: text, checkpointId: text, answers: object })),
     ...source,
   }),
   "run.recovered": z.object({ type: z.literal("run.recovered"), runId: text, epoch: count }),
@@ -131,6 +135,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     messageId: text,
     parentStepId: maybe(text),
     taskId: maybe(text),
+    attempt: maybe(count),
   }),
   "step.ended": z.object({
     type: z.literal("step.ended"),
@@ -138,6 +143,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     name: text,
     completed: z.boolean(),
     error: maybe(failure),
+    retrying: maybe(z.literal(true)),
     finishReason: maybe(text),
     usage: maybe(usage),
     writes: maybe(json),
@@ -171,6 +177,8 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     idempotent: maybe(z.boolean()),
     provider: maybe(object),
     source: maybe(text),
+    taskId: maybe(text),
+    place: maybe(place),
   }),
   "call.offered": z.object({
     type: z.literal("call.offered"),
@@ -205,6 +213,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     schema: maybe(object),
     callId: maybe(text),
     taskId: maybe(text),
+    place: maybe(place),
     expiresAt: maybe(z.number()),
   }),
   "interrupt.answered": z.object({
@@ -218,7 +227,15 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     ...source,
   }),
   "state.patched": z.object({ type: z.literal("state.patched"), ops: z.array(json) }),
-  "checkpoint.reached": z.object({ type: z.literal("checkpoint.reached"), checkpointId: text, superstep: count, tasks: z.array(json) }),
+  "checkpoint.reached": z.object({
+    type: z.literal("checkpoint.reached"),
+    checkpointId: text,
+    lineageId: maybe(text),
+    superstep: count,
+    tasks: z.array(task),
+    parentTaskId: maybe(text),
+    ops: maybe(z.array(json)),
+  }),
   "activity.changed": z.object({ type: z.literal("activity.changed"), messageId: text, activityType: text, ops: z.array(json) }),
   "custom.emitted": z.object({
     type: z.literal("custom.emitted"),
@@ -228,7 +245,14 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     source: maybe(text),
     transient: maybe(z.boolean()),
   }),
-  "thread.rewound": z.object({ type: z.literal("thread.rewound"), to: count, removed: z.array(text) }),
+  "thread.rewound": z.object({
+    type: z.literal("thread.rewound"),
+    to: count,
+    removed: z.array(text),
+    state: maybe(json),
+    checkpoint: maybe(z.object({ checkpointId: text, superstep: count, tasks: z.array(task) })),
+    answers: maybe(object),
+  }),
   "thread.forked": z.object({ type: z.literal("thread.forked"), from: z.object({ threadId: text, seq: count }) }),
   "thread.changed": z.object({ type: z.literal("thread.changed"), title: maybe(text), metadata: maybe(object) }),
 };
