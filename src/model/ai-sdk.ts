@@ -58,7 +58,14 @@ async function* speak(
     signal.throwIfAborted();
     const model = typeof source === "function" ? await source() : source;
     reader = (
-      await start(model, { ...settings, prompt, ...toTools(request.tools), ...toStops(request, settings), abortSignal: signal })
+      await start(model, {
+        ...settings,
+        ...request.options.settings,
+        prompt,
+        ...toTools(request.tools),
+        ...toStops(request, settings),
+        abortSignal: signal,
+      })
     ).getReader();
     signal.throwIfAborted();
     signal.addEventListener("abort", stop);

@@ -10,31 +10,40 @@ import type {
 import { AppError } from "../core/error.ts";
 import type { FilePart } from "../core/event.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import type { AssistantEntry, CallPart, UserEntry } from "../core/thread.ts";
+import type { AssistantEntry, CallPart, Entry, UserEntry } from "../core/thread.ts";
 import type { ModelRequest } from "./model.ts";
 
 type Blobs = ModelRequest["blob"];
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
 /** A request as the messages of an AI SDK provider. Throws `internal` rather than send a call without its result. */
-export async function toPrompt({ instructions, options, history, blob }: ModelRequest): Promise<LanguageModelV4Prompt> {
+export async function toPrompt(request: ModelRequest): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [];
-  const system = [instructions, renderContext(options.context ?? [])].filter(Boolean).join("\n\n");
-  if (system) prompt.push({ role: "system", content: system });
-  const preamble = prompt.length;
-  for (const entry of history) {
-    if (entry.role === "user") {
-      const content = typeof entry.content === "string" ? toText(entry.content) : await toUserContent(entry.content, blob);
-      if (content.length > 0) prompt.push({ role: "user", content });
-    } else if (entry.state === "completed") {
-      const results: LanguageModelV4ToolResultPart[] = [];
-      const content = await toAssistantContent(entry, results, blob);
-      if (content.some(({ type }) => type !== "reasoning")) prompt.push({ role: "assistant", content }); // providers refuse a thought without its act
-      if (results.length > 0) prompt.push({ role: "tool", content: results });
-    }
-  }
-  if (prompt.length === preamble) throw new AppError("internal", "There is nothing to send to the model");
+  for (const entry of request.history) prompt.push(...(await toMessages(entry, request.blob)));
+  if (prompt.length === 0) throw new AppError("internal", "There is nothing to send to the model");
+  const system = toSystem(request);
+  if (system) prompt.unshift({ role: "system", content: system });
   return prompt;
+}
+
+/** What stands above the conversation; empty where there is nothing to say. */
+export function toSystem({ instructions, options }: ModelRequest): string {
+  return [instructions, renderContext(options.context ?? [])].filter(Boolean).join("\n\n");
+}
+
+/** One entry of the history: a message, or what the model said and the results of its calls. */
+export async function toMessages(entry: Entry, blob: Blobs): Promise<LanguageModelV4Message[]> {
+  if (entry.role === "user") {
+    const content = typeof entry.content === "string" ? toText(entry.content) : await toUserContent(entry.content, blob);
+    return content.length > 0 ? [{ role: "user", content }] : [];
+  }
+  if (entry.state !== "completed") return [];
+  const messages: LanguageModelV4Message[] = [];
+  const results: LanguageModelV4ToolResultPart[] = [];
+  const content = await toAssistantContent(entry, results, blob);
+  if (content.some(({ type }) => type !== "reasoning")) messages.push({ role: "assistant", content }); // providers refuse a thought without its act
+  if (results.length > 0) messages.push({ role: "tool", content: results });
+  return messages;
 }
 
 /** What the client wants known, fenced so that no value can close its own frame. */
