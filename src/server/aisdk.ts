@@ -1,13 +1,15 @@
 import { type Context, Hono } from "hono";
-import { AppError } from "../core/error.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Thread } from "../core/thread.ts";
+import type { CallSignature } from "../engine/call-signature.ts";
 import { using } from "../engine/live.ts";
-import { decode, isStateless } from "../protocol/aisdk/decode.ts";
+import { decode } from "../protocol/aisdk/decode.ts";
 import { isUnfinished, toMessages } from "../protocol/aisdk/messages.ts";
 import { type Peer, peerOf } from "../protocol/aisdk/peer.ts";
 import { NOTHING_SHOWN, type Shown } from "../protocol/aisdk/shown.ts";
+import { isStateless } from "../protocol/aisdk/stateless.ts";
 import { send, stop } from "./aisdk-send.ts";
+import { answerStateless } from "./aisdk-stateless.ts";
 import { uiStream } from "./aisdk-stream.ts";
 import { asker, body, type Door, threadKey } from "./door.ts";
 import { sse } from "./sse.ts";
@@ -17,10 +19,12 @@ export type AisdkOptions = {
   version?: 5 | 6 | 7;
   /** Longest a stream stays open while only others have something to do. */
   holdMs: number;
+  /** Tells calls that were handed out to clients who keep their threads themselves. */
+  signature: () => Promise<CallSignature>;
 };
 
 /** The AI SDK's UI message stream, for `useChat` and assistant-ui: run, resume, read and stop. */
-export function aisdkRoutes(door: Door, { version, holdMs }: AisdkOptions): Hono {
+export function aisdkRoutes(door: Door, { version, holdMs, signature }: AisdkOptions): Hono {
   const { engine } = door;
   const app = new Hono();
   const peer = (c: Context): Peer => peerOf(c.req.query("v") ?? version?.toString());
@@ -29,8 +33,7 @@ export function aisdkRoutes(door: Door, { version, holdMs }: AisdkOptions): Hono
     const principal = await asker(door, c);
     peer(c); // before anything is written
     const json = await body(door, c);
-    if (isStateless(json))
-      throw new AppError("invalid", "id: name the thread; stateless requests are not served here yet", { field: "id" });
+    if (isStateless(json)) return answerStateless(door, c, json, { principal, peer: peer(c), signature: await signature() });
     const agent = c.req.query("agent");
     const request = { ...decode(json, engine.ids), ...(agent !== undefined && { agent }) };
     const key = threadKey(principal, request.threadId);

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../core/json.ts";
+import { isDeeper, isObject, type Json } from "../../core/json.ts";
 import type { CallPart } from "../../core/thread.ts";
 import { unescapeXml } from "./entities.ts";
 import type { Profile, ResultAbout } from "./profile.ts";
@@ -51,21 +51,26 @@ const ERRORS = {
   cancelled: "cancelled",
 } as const;
 
-export type InboundResult = { toolCallId: string; result: Json };
+export type InboundResult = { toolCallId: string; result: Json /** The arguments a person put in place of the model's. */; edited?: Json };
 
 /**
  * Results that a user hands back inside a message. Only a message that is nothing but results, all of calls that
  * are `pending` (tool names by call id), counts; anything else is what the user said.
  */
-export function readResults(
+export function readResults(profile: Profile, text: string, pending: ReadonlyMap<string, string>): InboundResult[] | undefined {
+  const results = resultsIn(profile, text, pending);
+  return results?.every(({ toolCallId }) => pending.has(toolCallId)) ? results : undefined;
+}
+
+/** Results that a message is made of, if it is made of nothing else, whoever they are for. Nameless ones are of calls that are `pending`. */
+export function resultsIn(
   { syntax: { result } }: Profile,
   text: string,
-  pending: ReadonlyMap<string, string>,
+  pending: ReadonlyMap<string, string> = new Map(),
 ): InboundResult[] | undefined {
   const results = "key" in result ? jsonResults(text, result.key) : xmlResults(text, result, pending);
   if (!results || results.length === 0) return undefined;
-  const ids = new Set(results.map(({ toolCallId }) => toolCallId));
-  return ids.size === results.length && [...ids].every((id) => pending.has(id)) ? results : undefined;
+  return new Set(results.map(({ toolCallId }) => toolCallId)).size === results.length ? results : undefined;
 }
 
 const NOWHERE: ValueSink = { open() {}, close() {}, key() {}, startText() {}, text() {}, endText() {}, scalar() {} };
@@ -79,7 +84,8 @@ function jsonResults(text: string, key: string): InboundResult[] | undefined {
     const body = isObject(value) && Object.keys(value).length === 1 ? value[key] : undefined;
     if (!isObject(body) || typeof body["toolCallId"] !== "string" || !("result" in body)) return undefined;
     if (Object.keys(body).some((field) => !["toolCallId", "result", "editedArguments"].includes(field))) return undefined;
-    results.push({ toolCallId: body["toolCallId"], result: body["result"] ?? null });
+    const edited = body["editedArguments"];
+    results.push({ toolCallId: body["toolCallId"], result: body["result"] ?? null, ...(edited !== undefined && { edited }) });
     from = to;
   }
   return results;
@@ -105,15 +111,21 @@ function xmlResults(
     if (id === undefined || content === undefined) return undefined;
     unnamed.delete(id);
     const words = unescapeXml(content.trim());
-    results.push({ toolCallId: id, result: parseStrictly(words) ?? words });
+    const edited = /<edited_arguments>([^<]*)<\/edited_arguments>/.exec(body)?.[1];
+    const changed = edited === undefined ? undefined : parseStrictly(unescapeXml(edited));
+    results.push({ toolCallId: id, result: parseStrictly(words) ?? words, ...(changed !== undefined && { edited: changed }) });
     rest = rest.slice(end + close.length).trim();
   }
   return results;
 }
 
+/** Deeper than any honest result, and far from where `JSON.stringify` gives up. */
+const DEEPEST = 512;
+
 function parseStrictly(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isDeeper(value, DEEPEST) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -8,6 +8,8 @@ import { ToolContextBuilder } from "./tool-context-builder.ts";
 export type WithProfileOptions = {
   /** Hears of everything that looked like a call or a result and is none. */
   onRefused?: (refusal: Refusal) => void;
+  /** The model is told of its tools, but what it writes is passed on as it is. */
+  raw?: boolean;
 };
 
 /** Reasons for which a model ends without having wanted to. */
@@ -19,7 +21,7 @@ const CUT = new Set(["length", "content-filter"]);
  * @example
  * chatAgent({ model: withProfile("XML_Tag", deepseek), tools: [getMenu] })
  */
-export function withProfile(profile: Profile | ProfileName, model: Model, { onRefused }: WithProfileOptions = {}): Model {
+export function withProfile(profile: Profile | ProfileName, model: Model, { onRefused, raw }: WithProfileOptions = {}): Model {
   const builder = new ToolContextBuilder(toProfile(profile));
   return async function* (request, signal) {
     const { tools, instructions, history, stop = [] } = request;
@@ -30,6 +32,10 @@ export function withProfile(profile: Profile | ProfileName, model: Model, { onRe
       tools: [],
       stop: tools.length === 0 ? stop : [...stop, ...builder.profile.stop],
     };
+    if (raw) {
+      yield* model(asked, signal);
+      return;
+    }
     const machine = profileMachine(tools.length === 0 ? withoutCalls(builder.profile) : builder.profile, tools);
     const speech = speaker(onRefused);
     for await (const event of model(asked, signal)) {

@@ -1,4 +1,4 @@
-import type { CallStatus, FilePart, Owner, StoredEvent } from "../../core/event.ts";
+import type { CallStatus, FilePart, Owner, Place, StoredEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { KNOWS, type Peer } from "./peer.ts";
 
@@ -44,19 +44,12 @@ export function approvalRequest(question: { interruptId: string; callId: string;
   return { type: "tool-input-available", toolCallId: interruptId, toolName: ASK_APPROVAL, input };
 }
 
+type Question = { interruptId: string; reason: string; prompt: Json; schema?: JsonObject; place?: Place };
+
 /** A question that is not about a call: shown as data, answered with `answers` in the body of a request. */
-export function question({
-  interruptId,
-  reason,
-  prompt,
-  schema,
-}: {
-  interruptId: string;
-  reason: string;
-  prompt: Json;
-  schema?: JsonObject;
-}): Chunk {
-  return { type: "data-interrupt", id: interruptId, data: { interruptId, reason, prompt, ...(schema && { schema }) } };
+export function question({ interruptId, reason, prompt, schema, place }: Question): Chunk & { id: string } {
+  const data = { interruptId, status: "open", reason, prompt, ...(schema && { schema }), ...(place && { place }) };
+  return { type: "data-interrupt", id: interruptId, data };
 }
 
 type Added = Extract<StoredEvent, { type: "part.added" }>["part"];

@@ -1,17 +1,21 @@
 import { z } from "zod";
+import type { Answer } from "../../core/command.ts";
 import { AppError } from "../../core/error.ts";
 import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
 import { ID_PATTERN } from "../../core/ids.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
 import { toContent } from "./parts.ts";
+import { callSettings, toSettings } from "./settings.ts";
 import { type ShownCall, toCall } from "./shown.ts";
 
 /** A message of a request; its files are still inside it. */
 export type Said = { id: string; content: string | (Part | { type: "file"; mediaType: string; data: Uint8Array; name?: string })[] };
 
 /** One message of the list a client sent. Of what an assistant said we read only what became of its calls. */
-export type Listed = ({ role: "user" } & Said) | { role: "assistant"; id: string; steps: number; held: number; calls: ShownCall[] };
+export type Listed =
+  | ({ role: "user" } & Said)
+  | { role: "assistant"; id: string; steps: number; texts: number; held: number; calls: ShownCall[] };
 
 /** A request, as far as this server acts on it. */
 export type AisdkRequest = {
@@ -22,8 +26,9 @@ export type AisdkRequest = {
   messages: Listed[];
   /** Results in seed 001's plan C, a user message of nothing else. */
   results: ShownCall[];
-  /** Answers to questions that are not about a call. */
-  answers: { interruptId: string; value: Json }[];
+  /** Answers to questions that are not about a call, and by key to those of a graph. */
+  answers: Answer[];
+  resume?: JsonObject;
   tools?: ToolSpec[];
   options: RunOptions;
 };
@@ -44,6 +49,9 @@ const message = z.looseObject({
 const tool = z.looseObject({ description: maybe(z.string()), parameters: maybe(object), inputSchema: maybe(object) });
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool's name has 1 to 64 letters, digits, _ or -");
 
+/** A question's name holds the key that its node asked for, which is the app's own. */
+const question = z.string().min(1).max(500);
+
 /** The bodies of `DefaultChatTransport` and `AssistantChatTransport`. Unknown fields pass by: clients may be newer. */
 const chatBody = z.looseObject({
   id,
@@ -54,22 +62,25 @@ const chatBody = z.looseObject({
   messageId: maybe(z.string()),
   tools: maybe(z.union([z.record(toolName, tool), z.array(tool.extend({ name: toolName }))])),
   system: maybe(z.string()),
-  config: maybe(z.looseObject({ modelName: maybe(z.string()) })),
+  config: maybe(z.looseObject({ modelName: maybe(z.string()), model: maybe(z.string()), profile: maybe(z.string()) })),
+  callSettings: maybe(callSettings),
   metadata: maybe(object),
-  answers: maybe(z.array(z.looseObject({ interruptId: id, value: json }))),
+  answers: maybe(
+    z.array(
+      z.union([
+        z.looseObject({ interruptId: question, value: json }),
+        z.looseObject({ interruptId: question, status: z.literal("cancelled") }),
+      ]),
+    ),
+  ),
+  resume: maybe(object),
 });
 
 type Message = z.infer<typeof message>;
 
-/** Whether this is seed 004's body: plain messages, no thread. */
-export function isStateless(body: unknown): boolean {
-  if (!isObject(body) || "id" in body || !Array.isArray(body["messages"])) return false;
-  return body["messages"].every((item) => isObject(item) && "content" in item && !("parts" in item));
-}
-
 /** Reads a request. `mint` names what the client left nameless. */
 export function decode(body: unknown, mint: (prefix: string) => string): AisdkRequest {
-  const { id: threadId, agent, messageId, tools, system, config, metadata, answers, ...input } = parse(chatBody, body);
+  const { id: threadId, agent, messageId, tools, system, config, metadata, answers, resume, ...input } = parse(chatBody, body);
   const list = input.messages ?? (input.message ? [input.message] : []);
   const messages: Listed[] = [];
   const results: ShownCall[] = [];
@@ -81,11 +92,15 @@ export function decode(body: unknown, mint: (prefix: string) => string): AisdkRe
     else if (item.role === "user") messages.push({ role: "user", id: item.id ?? mint("msg"), content: toContent(partsOf(item), field) });
     // What a system message says is the developer's to configure, not the client's to tell.
   }
-  if (messages.length + results.length + (answers?.length ?? 0) === 0) {
+  if (messages.length + results.length + (answers?.length ?? 0) === 0 && !resume) {
     throw new AppError("invalid", "messages: send at least one message", { field: "messages" });
   }
+  const { modelName, model = modelName, profile } = config ?? {};
+  const settings = toSettings(input.callSettings);
   const options: RunOptions = {
-    ...(config?.modelName !== undefined && { model: config.modelName }),
+    ...(model !== undefined && { model }),
+    ...(profile !== undefined && { profile }),
+    ...(settings && { settings }),
     ...(system && { context: [{ description: "Instructions of the page", value: system }] }),
     ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
   };
@@ -96,10 +111,16 @@ export function decode(body: unknown, mint: (prefix: string) => string): AisdkRe
     ...(messageId !== undefined && { messageId }),
     messages,
     results,
-    answers: (answers ?? []).map(({ interruptId, value }) => ({ interruptId, value })),
+    answers: (answers ?? []).map(toAnswer),
+    ...(resume && { resume }),
     ...(tools && { tools: toTools(tools) }),
     options,
   };
+}
+
+function toAnswer(said: { interruptId: string } & ({ value: Json } | { status: "cancelled" })): Answer {
+  const { interruptId } = said;
+  return "value" in said ? { interruptId, status: "resolved", value: said.value } : { interruptId, status: "cancelled" };
 }
 
 function partsOf({ parts, content }: Message): (JsonObject & { type: string })[] {
@@ -110,7 +131,8 @@ function toAssistant(item: Message, mint: (prefix: string) => string): Listed {
   const parts = partsOf(item);
   const held = isObject(item.metadata) && typeof item.metadata["held"] === "number" ? item.metadata["held"] : 0;
   const steps = parts.filter(({ type }) => type === "step-start").length - held;
-  return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), held, calls: parts.flatMap(toCall) };
+  const texts = parts.filter(({ type }) => type === "text").length;
+  return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), texts, held, calls: parts.flatMap(toCall) };
 }
 
 /** A user message of nothing but `tool-result` parts. */

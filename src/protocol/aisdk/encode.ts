@@ -1,6 +1,7 @@
 import type { StoredEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { added, approvalRequest, type Chunk, inputAvailable, metadata, outcome, question } from "./chunk.ts";
+import { node } from "./node.ts";
 import { KNOWS, type Peer } from "./peer.ts";
 
 /** One log event for this kind of peer. Pure: a turn is one assistant message, and its id is the turn's. */
@@ -13,11 +14,11 @@ export function encode(threadId: string, event: StoredEvent, peer: Peer): Chunk[
     case "run.recovered": // what the dead attempt said stays; pages may say why
       return [metadata({ recovered: true })];
     case "step.started":
-      if (event.kind === "model") return [{ type: "start-step" }];
       // A node's step-start would hide the calls behind it from `sendAutomaticallyWhen`.
-      return [{ type: "data-step", id: event.stepId, data: { name: event.name, kind: event.kind } }];
+      return event.kind === "model" ? [{ type: "start-step" }] : node(event);
     case "step.ended":
-      return [{ type: "finish-step" }];
+      // Inside a graph others may be speaking, and ai 5 takes the end of a step for the end of everything that is being said.
+      return event.place ? node(event) : event.parentStepId === undefined ? [{ type: "finish-step" }] : [];
     case "text.started":
     case "reasoning.started":
       return [{ type: `${kindOf(event.type)}-start`, id: event.messageId }];
@@ -61,6 +62,7 @@ export function encode(threadId: string, event: StoredEvent, peer: Peer): Chunk[
     case "cancel.requested":
     case "call.claimed":
     case "call.released":
+    case "memory.patched":
     case "checkpoint.reached":
     case "thread.rewound": // the requester has shortened its own list
     case "thread.forked":

@@ -1,7 +1,7 @@
 import type { Part } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { AssistantEntry, CallPart, Entry, Thread } from "../../core/thread.ts";
-import { ASK_APPROVAL, added, elsewhere, fileUrl } from "./chunk.ts";
+import { ASK_APPROVAL, added, elsewhere, fileUrl, question } from "./chunk.ts";
 import { KNOWS, type Peer } from "./peer.ts";
 import { statusOf } from "./prelude.ts";
 
@@ -23,7 +23,18 @@ export function toMessages(thread: Thread, threadId: string, { peer, active }: {
     if (last?.id === entry.turnId) last.parts.push(...parts);
     else messages.push({ id: entry.turnId, role: "assistant", metadata: { status: statusOf(thread, entry.turnId) }, parts });
   }
+  const asked = active ? questions(thread) : [];
+  const last = messages.at(-1);
+  if (asked.length > 0 && unfinished !== undefined) {
+    if (last?.id === unfinished) last.parts.push(...asked);
+    else messages.push({ id: unfinished, role: "assistant", metadata: { status: statusOf(thread, unfinished) }, parts: asked });
+  }
   return messages;
+}
+
+/** Questions that are about no call, and so stand behind everything else. */
+function questions({ interrupts }: Thread): Json[] {
+  return [...interrupts.values()].flatMap((asked) => (asked.callId === undefined ? [question(asked) as Json] : []));
 }
 
 /** Whether the thread's last turn is running or waiting. */
@@ -41,7 +52,7 @@ function toParts(threadId: string, content: Extract<Entry, { role: "user" }>["co
 }
 
 function stepParts(threadId: string, entry: AssistantEntry, peer: Peer, { run, calls, interrupts }: Thread): Json[] {
-  const parts: Json[] = [{ type: "step-start" }];
+  const parts: Json[] = entry.kind === "node" ? [] : [{ type: "step-start" }];
   for (const [i, part] of entry.parts.entries()) {
     if (part.type === "added") parts.push(added(threadId, part.part, `${entry.stepId}:${i}`) as Json);
     else if (part.type === "call") {

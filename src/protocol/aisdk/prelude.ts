@@ -23,16 +23,23 @@ export function prelude(thread: Thread, turnId: string, viewer: Viewer): Chunk[]
   const runId = current ? (thread.run ?? thread.ended)?.runId : undefined;
   const about = { status: statusOf(thread, turnId), held, ...(runId !== undefined && { runId }) };
   const chunks: Chunk[] = [{ type: "start", messageId: turnId, messageMetadata: about }];
-  const steps = stepsOf(thread, turnId);
-  for (const [i, step] of steps.entries()) {
-    chunks.push(...(i < viewer.shown.steps ? amend(thread, step, viewer) : replay(thread, step, viewer)));
+  let [steps, texts, speaking] = [0, 0, false];
+  for (const step of stepsOf(thread, turnId)) {
+    const node = step.kind === "node";
+    const known = node ? texts < viewer.shown.texts : steps < viewer.shown.steps;
+    chunks.push(...(known ? amend(thread, step, viewer) : replay(thread, step, viewer)));
+    if (!node) steps += 1;
+    texts += step.parts.filter(({ type }) => type === "text").length;
+    speaking ||= step.state === "open";
+    // Behind one that still speaks (in a graph, beside this one) the end of a step would cut it short in ai 5.
+    if (!known && !node && !speaking) chunks.push({ type: "finish-step" });
   }
   if (!current) return chunks;
   for (const interrupt of thread.interrupts.values()) if (interrupt.callId === undefined) chunks.push(question(interrupt));
   return chunks;
 }
 
-/** The model's steps in a turn. */
+/** What was said in a turn: the model's steps, and what nodes said themselves. */
 export function stepsOf({ history }: Thread, turnId: string): AssistantEntry[] {
   return history.filter((entry): entry is AssistantEntry => entry.role === "assistant" && entry.turnId === turnId);
 }
@@ -44,7 +51,7 @@ export function stepsOf({ history }: Thread, turnId: string): AssistantEntry[] {
 export function endsInCalls(thread: Thread, turnId: string): boolean {
   return (
     stepsOf(thread, turnId)
-      .at(-1)
+      .findLast(({ kind }) => kind !== "node")
       ?.parts.some((part) => part.type === "call") ?? false
   );
 }
@@ -77,7 +84,7 @@ function amend(thread: Thread, step: AssistantEntry, viewer: Viewer): Chunk[] {
 
 /** A step the client has not seen. */
 function replay(thread: Thread, step: AssistantEntry, viewer: Viewer): Chunk[] {
-  const chunks: Chunk[] = [{ type: "start-step" }];
+  const chunks: Chunk[] = step.kind === "node" ? [] : [{ type: "start-step" }];
   for (const [i, part] of step.parts.entries()) {
     if (part.type === "call") chunks.push(...replayCall(thread, part, viewer));
     else if (part.type === "added") chunks.push(added(viewer.threadId, part.part, `${step.stepId}:${i}`));
@@ -86,7 +93,7 @@ function replay(thread: Thread, step: AssistantEntry, viewer: Viewer): Chunk[] {
   for (const call of thread.calls.values()) {
     if (call.stepId === step.stepId && call.phase === "started") chunks.push(...input(call.callId, call.name, call.said.join("")));
   }
-  return step.state === "open" ? chunks : [...chunks, { type: "finish-step" }];
+  return chunks;
 }
 
 function replayText({ run }: Thread, { type, messageId: id, text }: TextPart): Chunk[] {

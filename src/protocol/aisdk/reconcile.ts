@@ -27,7 +27,7 @@ export function reconcile(thread: Thread, request: AisdkRequest): Plan {
   const last = messages.at(-1);
   const shown = [...messages.flatMap((message) => (message.role === "assistant" ? message.calls : [])), ...handedBack];
   const plan: Plan = { messages: [], ...harvest(thread, shown), about: undefined };
-  for (const { interruptId, value } of request.answers) plan.answers.push({ interruptId, status: "resolved", value });
+  plan.answers.push(...request.answers);
   if (!last) return plan;
   if (last.role === "assistant") return { ...plan, about: { turnId: last.id } };
   const about = { messageId: last.id };

@@ -15,14 +15,19 @@ export type ShownCall = {
   approval?: { id: string; approved: boolean; reason?: string };
 };
 
-/** What a client shows of one assistant message. */
-export type Shown = { steps: number; held: number; calls: ReadonlyMap<string, ShownCall> };
+/** What a client shows of one assistant message: steps of a model, and texts, which nodes say outside of them. */
+export type Shown = { steps: number; texts: number; held: number; calls: ReadonlyMap<string, ShownCall> };
 
-export const NOTHING_SHOWN: Shown = { steps: 0, held: 0, calls: new Map() };
+export const NOTHING_SHOWN: Shown = { steps: 0, texts: 0, held: 0, calls: new Map() };
 
 /** What a client shows of a message, by call. */
 export function shownIn(message: Extract<Listed, { role: "assistant" }>): Shown {
-  return { steps: message.steps, held: message.held, calls: new Map(message.calls.map((call) => [call.callId, call])) };
+  return {
+    steps: message.steps,
+    texts: message.texts,
+    held: message.held,
+    calls: new Map(message.calls.map((call) => [call.callId, call])),
+  };
 }
 
 /** A call among the parts of a message. */
