@@ -2,16 +2,18 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { watchCalls } from "./follow.ts";
 import type { Wire } from "./request.ts";
 import { queryOf } from "./thread-path.ts";
-import type { Call, CallNews, Lease, Settlement } from "./wire.ts";
+import type { Call, CallDetail, CallNews, Lease, Settlement } from "./wire.ts";
 
 /** Which calls: by state, tools, thread, kind, and page by page. */
 export type CallQuery = {
+  /** `pending`, or how they were settled; several with commas between. */
   status?: string;
   tools?: readonly string[];
   threadId?: string;
   kind?: "call" | "interrupt";
   limit?: number;
   after?: string;
+  order?: "oldest" | "newest";
   user?: string;
 };
 
@@ -20,9 +22,10 @@ export type ResultOptions = { claim?: number; metadata?: JsonObject };
 
 /** Calls that wait for somebody outside, and questions. */
 export type Calls = {
-  /** Calls and questions, oldest first. */
+  /** Calls and questions, oldest first unless asked otherwise. */
   list(query?: CallQuery): Promise<{ calls: Call[]; next?: string }>;
-  get(id: string): Promise<Call>;
+  /** One of them, its tool and what was said before. */
+  get(id: string): Promise<CallDetail>;
   /** Open calls as they come and go, over broken connections; those that are open now come first. */
   watch(query?: Omit<CallQuery, "status" | "limit" | "after"> & { signal?: AbortSignal | undefined }): AsyncGenerator<CallNews, void>;
   /** Hands a result back. */
@@ -33,6 +36,8 @@ export type Calls = {
   approve(id: string, options?: { input?: JsonObject; reason?: string }): Promise<Settlement>;
   /** Refuses a call. */
   reject(id: string, reason?: string): Promise<Settlement>;
+  /** Answers in place of the tool, which is then not run. */
+  respond(id: string, output: Json): Promise<Settlement>;
   /** Takes a call for oneself. The others get a `conflict`. */
   claim(id: string, options?: { by?: string; seconds?: number }): Promise<Lease>;
   /** Keeps a claim. A `conflict` means it is lost. */
@@ -55,6 +60,7 @@ export function callsOf(wire: Wire): Calls {
     fail: (id, error, options = {}) => post(id, "result", { error, ...options }, true),
     approve: (id, options = {}) => post(id, "approve", options, true),
     reject: (id, reason) => post(id, "reject", { reason }, true),
+    respond: (id, output) => post(id, "respond", { output }, true),
     claim: (id, options = {}) => post(id, "claim", options, false),
     heartbeat: (id, claim, seconds) => post(id, "heartbeat", { claim, seconds }, false),
     async release(id, claim) {

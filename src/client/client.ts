@@ -1,8 +1,10 @@
 import type { RunOptions, StoredEvent } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { type Calls, callsOf } from "./calls.ts";
+import { type Checkpoints, checkpointsOf } from "./checkpoints.ts";
 import { type ExecuteOptions, execute } from "./execute.ts";
 import { type FollowOptions, follow, type WatchOptions, watch } from "./follow.ts";
+import { type Hub, type HubOptions, openHub } from "./hub.ts";
 import { type ConnectOptions, wire } from "./request.ts";
 import { queryOf, threadPath } from "./thread-path.ts";
 import { mint } from "./time.ts";
@@ -12,11 +14,71 @@ export type { ErrorCode } from "../core/error.ts";
 export type { CallStatus, Outcome, Owner, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "../core/event.ts";
 export type { Json, JsonObject } from "../core/json.ts";
 export type { CallQuery, Calls, ResultOptions } from "./calls.ts";
+export type { Changed, Checkpoint, Checkpoints } from "./checkpoints.ts";
 export type { ExecuteContext, ExecuteOptions, ExecuteTools, HandlersOf } from "./execute.ts";
 export type { FollowOptions, WatchOptions } from "./follow.ts";
-export { HandbackError } from "./handback-error.ts";
+export { HandbackError, isTemporary } from "./handback-error.ts";
+export type { Hub, HubConnection, HubOptions } from "./hub.ts";
+export type { Channel, Locks, Page } from "./hub-page.ts";
+export type { Store } from "./hub-store.ts";
+export type { ThreadSnapshot } from "./hub-thread.ts";
 export type { ConnectOptions, HeaderList } from "./request.ts";
-export type { Call, CallNews, Grant, Head, Lease, Meta, News, Settlement, Started, Thread, ThreadRef } from "./wire.ts";
+export { nameOf } from "./thread-path.ts";
+export { foldAll, foldView } from "./view/fold.ts";
+export { List } from "./view/list.ts";
+export { type Replay, replayOf, viewAt } from "./view/replay.ts";
+export {
+  activeOf,
+  type CallGroup,
+  groupOf,
+  latencyOf,
+  linesOf,
+  type NodeView,
+  nodesOf,
+  pendingOf,
+  stepsOf,
+  usageOf,
+} from "./view/select.ts";
+export { type Segment, type Span, spansOf, type TimeMap, timeMapOf } from "./view/spans.ts";
+export { Table } from "./view/table.ts";
+export {
+  type ActivityView,
+  type AssistantMessageView,
+  type CallPhase,
+  type CallView,
+  type CheckpointView,
+  type CustomView,
+  type DocumentView,
+  EMPTY_VIEW,
+  type InterruptView,
+  type MessageView,
+  type PartView,
+  type RunState,
+  type RunView,
+  type SpeechView,
+  type StepView,
+  type ThreadStatus,
+  type ThreadView,
+  type TurnView,
+  type UserMessageView,
+} from "./view/view.ts";
+export type {
+  AgentInfo,
+  Call,
+  CallDetail,
+  CallNews,
+  Grant,
+  GraphInfo,
+  Head,
+  Lease,
+  Meta,
+  News,
+  Scenario,
+  Settlement,
+  Started,
+  Thread,
+  ThreadRef,
+} from "./wire.ts";
 
 /** What a person says: text, or parts with files by link or as base64. With an `id` of its own it can be sent again safely. */
 export type Message = string | { id?: string; content: string | MessagePart[]; name?: string };
@@ -31,7 +93,7 @@ export type StartOptions = {
   runId?: string;
   /** Tools that run in this client. */
   tools?: { name: string; description?: string; input?: JsonObject }[];
-  options?: Pick<RunOptions, "model" | "maxSteps" | "timeout" | "metadata">;
+  options?: Pick<RunOptions, "model" | "profile" | "maxSteps" | "timeout" | "metadata">;
   /** Answer again from this user message on; the message takes its place. */
   rewindTo?: string;
 };
@@ -59,13 +121,26 @@ export type Handback = {
   };
   /** Says something. Sent again when the connection fails, and heard once. */
   run(thread: ThreadRef, message: Message | undefined, options?: StartOptions): Promise<Started>;
+  /** Answers a user message again; what came after it leaves the conversation, and the log keeps it. */
+  regenerate(thread: ThreadRef, messageId: string, options?: Omit<StartOptions, "rewindTo">): Promise<Started>;
+  /** Says something else in place of a user message. */
+  edit(thread: ThreadRef, messageId: string, message: Message, options?: Omit<StartOptions, "rewindTo">): Promise<Started>;
   /** Stops a run, or drops everything a turn waits for. */
   cancel(thread: ThreadRef, reason?: string): Promise<{ status: "cancelling" | "cancelled"; seq: number }>;
   /** The events of a thread, each once and in order, over broken connections. Throws only what the server refuses. */
   follow(thread: ThreadRef, options?: FollowOptions): AsyncGenerator<StoredEvent, void>;
+  /** One page of a thread's log, for whoever wants to read and not to follow. `next` is the `after` of the page that follows. */
+  log(
+    thread: ThreadRef,
+    options?: { after?: number; limit?: number; deltas?: boolean },
+  ): Promise<{ events: StoredEvent[]; next?: number; seq: number }>;
+  /** Everything a page shows, live, over one connection for all its tabs. */
+  hub(options?: HubOptions): Hub;
   /** News of all threads in one stream. */
   watch(options?: WatchOptions): AsyncGenerator<News, void>;
   calls: Calls;
+  /** Time travel, in the threads of graphs. */
+  checkpoints: Checkpoints;
   /** Answers a question. */
   answer(interruptId: string, value: Json): Promise<Settlement>;
   /** Leaves a question without an answer. */
@@ -99,6 +174,13 @@ export function connect(options: ConnectOptions = {}): Handback {
   const change = (thread: ThreadRef, body: object) => send<Thread>("PATCH", threadPath(thread), { body, again: true });
   const answer = (id: string, body: object) =>
     send<Settlement>("POST", `/interrupts/${encodeURIComponent(id)}/answer`, { body, again: true });
+  const run: Handback["run"] = (thread, message, more = {}) => {
+    const said = typeof message === "string" ? { content: message } : message;
+    // Named by us, so that it can be sent again; answering again is another matter.
+    const body = { ...more, ...(said && { message: { id: mint("msg"), ...said } }) };
+    return send("POST", threadPath(thread, "/runs"), { body, again: more.rewindTo === undefined });
+  };
+
   return {
     threads: {
       list: (query = {}) => send("GET", `/threads${queryOf(query)}`),
@@ -114,16 +196,16 @@ export function connect(options: ConnectOptions = {}): Handback {
       },
       file: async (thread, blob) => (await open(threadPath(thread, `/blobs/${encodeURIComponent(blob)}`))).blob(),
     },
-    run(thread, message, more = {}) {
-      const said = typeof message === "string" ? { content: message } : message;
-      // Named by us, so that it can be sent again; answering again is another matter.
-      const body = { ...more, ...(said && { message: { id: mint("msg"), ...said } }) };
-      return send("POST", threadPath(thread, "/runs"), { body, again: more.rewindTo === undefined });
-    },
+    run,
+    regenerate: (thread, rewindTo, more = {}) => run(thread, undefined, { ...more, rewindTo }),
+    edit: (thread, rewindTo, message, more = {}) => run(thread, message, { ...more, rewindTo }),
     cancel: (thread, reason) => send("POST", threadPath(thread, "/cancel"), { body: { reason } }),
     follow: (thread, how) => follow(server, thread, how),
+    log: (thread, query = {}) => send("GET", threadPath(thread, "/log", query)),
+    hub: (how) => openHub(server, how),
     watch: (how) => watch(server, how),
     calls,
+    checkpoints: checkpointsOf(server),
     answer: (id, value) => answer(id, { value }),
     dismiss: (id) => answer(id, { status: "cancelled" }),
     grants: {

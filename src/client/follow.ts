@@ -1,6 +1,6 @@
 import type { StoredEvent } from "../core/event.ts";
 import type { Wire } from "./request.ts";
-import { threadPath } from "./thread-path.ts";
+import { nameOf, threadPath } from "./thread-path.ts";
 import type { CallNews, Head, News, ThreadRef } from "./wire.ts";
 
 /** Where to begin, how long to go on, and how to stop. */
@@ -58,10 +58,6 @@ export async function* watch(
     places.set(known, news.event.seq);
     yield { type: "event", ...news };
   }
-}
-
-function nameOf({ threadId, user }: { threadId: string; user?: string }): string {
-  return user === undefined ? threadId : `${encodeURIComponent(user)}~${threadId}`;
 }
 
 /** Open calls as they come and go, those that are open now first. */

@@ -3,6 +3,11 @@ export type Frame = { event: string; data: string; id: string | undefined };
 
 /** Reads an event stream, however its bytes are cut into chunks. `alive` is called for each chunk, comments included. */
 export async function* readFrames(body: ReadableStream<Uint8Array>, alive: () => void = () => {}): AsyncGenerator<Frame> {
+  for await (const frames of readBatches(body, alive)) yield* frames;
+}
+
+/** The same, with those frames together that came together. */
+export async function* readBatches(body: ReadableStream<Uint8Array>, alive: () => void = () => {}): AsyncGenerator<Frame[]> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   /** A line that is not complete yet, in pieces: joining them for every chunk would be quadratic. */
@@ -15,6 +20,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>, alive: () =>
       alive();
       const text = decoder.decode(value, { stream: true });
       let start = 0;
+      const frames: Frame[] = [];
       for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
         begun.push(text.slice(start, end));
         const line = begun.join("").replace(/\r$/, "");
@@ -22,11 +28,12 @@ export async function* readFrames(body: ReadableStream<Uint8Array>, alive: () =>
         start = end + 1;
         if (line !== "") frame = take(frame, line);
         else {
-          if (frame.data !== undefined) yield { ...frame, data: frame.data };
+          if (frame.data !== undefined) frames.push({ ...frame, data: frame.data });
           frame = EMPTY;
         }
       }
       begun.push(text.slice(start));
+      if (frames.length > 0) yield frames;
     }
   } finally {
     reader.cancel().catch(() => {});

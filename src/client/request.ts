@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Failure } from "../core/error.ts";
-import { type Frame, readFrames } from "./frames.ts";
+import { type Frame, readBatches } from "./frames.ts";
 import { HandbackError, isTemporary } from "./handback-error.ts";
 import { backoff, clock as machineClock, pause } from "./time.ts";
 
@@ -30,6 +30,8 @@ export type Wire = {
   ): Promise<Response>;
   /** Frames of a stream, which is opened again whenever it breaks off. `path` is asked each time: it says where to go on. */
   frames(path: () => string, signal: AbortSignal): AsyncGenerator<Frame>;
+  /** Frames of a stream as they come in, until it breaks off; then it ends, or throws what the server said. */
+  stream(path: string, signal: AbortSignal): AsyncGenerator<Frame[]>;
 };
 
 type BodyInit = string | Blob | ReadableStream<Uint8Array>;
@@ -68,9 +70,24 @@ export function wire({ url = "", headers = {}, fetch = globalThis.fetch, clock =
     }
   };
 
+  async function* stream(path: string, signal: AbortSignal): AsyncGenerator<Frame[]> {
+    const cut = new AbortController();
+    const silence = watchdog(clock, () => cut.abort());
+    try {
+      const response = await open(path, { headers: { accept: "text/event-stream" }, signal: AbortSignal.any([signal, cut.signal]) });
+      const body = streamOf(response);
+      yield []; // it is open, though perhaps nothing has happened yet
+      yield* readBatches(body, silence.alive);
+    } finally {
+      silence.stop();
+      cut.abort();
+    }
+  }
+
   return {
     clock,
     open,
+    stream,
     async send(method, path, { body, again = method === "GET", signal } = {}) {
       for (let failures = 0; ; failures += 1) {
         try {
@@ -84,20 +101,14 @@ export function wire({ url = "", headers = {}, fetch = globalThis.fetch, clock =
     },
     async *frames(path, signal) {
       for (let failures = 0; !signal.aborted; failures += 1) {
-        const cut = new AbortController();
-        const silence = watchdog(clock, () => cut.abort());
         try {
-          const response = await open(path(), { headers: { accept: "text/event-stream" }, signal: AbortSignal.any([signal, cut.signal]) });
-          for await (const frame of readFrames(streamOf(response), silence.alive)) {
-            failures = -1;
-            yield frame;
+          for await (const batch of stream(path(), signal)) {
+            if (batch.length > 0) failures = -1;
+            yield* batch;
           }
         } catch (error) {
           // What broke off, and whatever was not our server, is tried again; what the server refuses is not.
           if (!signal.aborted && error instanceof HandbackError && !isTemporary(error)) throw error;
-        } finally {
-          silence.stop();
-          cut.abort();
         }
         await pause(clock, backoff(Math.max(0, failures)), signal);
       }

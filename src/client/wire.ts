@@ -1,7 +1,7 @@
-import type { Owner, StoredEvent, ToolSpec } from "../core/event.ts";
+import type { OnTimeout, Owner, StoredEvent, ToolSpec } from "../core/event.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
-/** A thread by its id. An operator also says whose it is; a row of a list will do. */
+/** A thread by its id. An operator also says whose it is: a row of a list will do, or its `nameOf`. */
 export type ThreadRef = string | { threadId: string; user?: string };
 
 /** A thread as lists show it. `user` is there for operators only. */
@@ -46,6 +46,17 @@ export type Call = {
   claim?: { claim: number; by: string; until: string };
 };
 
+/** A tool of an agent. `approval`: whether a person is asked first; `timeout`: how long the outside has, in milliseconds. */
+export type ToolInfo = ToolSpec & {
+  owner: Owner;
+  approval?: "never" | "sometimes" | "always";
+  timeout?: number;
+  onTimeout?: OnTimeout;
+};
+
+/** A call with what somebody needs to decide on it: its tool, the title of its thread, and what was said last. */
+export type CallDetail = Call & { tool?: ToolInfo; title?: string; context?: { role: "user" | "assistant"; text: string }[] };
+
 /** A standing permission to run a tool without asking. */
 export type Grant = { id: string; user?: string; tool: string; threadId?: string; createdAt: string; by: string };
 
@@ -53,9 +64,31 @@ export type Grant = { id: string; user?: string; tool: string; threadId?: string
 export type Meta = {
   name: string;
   version: string;
-  agents: { name: string; tools: (ToolSpec & { owner: Owner })[] }[];
+  /** A script answers, and no model is configured. */
+  demo: boolean;
+  agents: AgentInfo[];
+  /** The profiles a request may choose. */
+  profiles: string[];
+  /** Where each door is, seen from the server's root. */
   doors: Record<string, string>;
+  /** Where code for `createSandbox` runs; without an origin, at the server itself. */
+  sandbox: { path: string; origin?: string };
+  /** What the console offers to try. */
+  scenarios: Scenario[];
 };
+
+/** An agent. `graph` is what it looks like, where it is one; `profile` how it tells tools to its model, if not by native calls. */
+export type AgentInfo = { name: string; tools: ToolInfo[]; models: string[]; profile?: string; graph?: GraphInfo };
+
+/** A graph, for drawing. `START` and `END` are ends of edges only. */
+export type GraphInfo = {
+  nodes: { id: string; kind: "node" | "agent" | "tool" | "graph"; description?: string; graph?: GraphInfo }[];
+  edges: { from: string; to: string; kind: "edge" | "join" | "when"; label?: string }[];
+};
+
+/** Something to try, and the code it takes on the server. */
+export type Scenario = { id: string; title: Words; text: Words; prompt: Words; code: string; tools?: ToolSpec[] };
+type Words = { en: string; zh: string };
 
 /** A run that was asked for. Follow it from `seq`. */
 export type Started = { runId: string; threadId: string; seq: number };
