@@ -1,0 +1,15 @@
+export const threads = {
+  title: "Threads",
+  search: "Search titles and messages",
+  status: "Status",
+  all: "All",
+  import: "Import",
+  importFailed: "It could not be imported: {why}",
+  none: "No threads yet",
+  noneHint: "A conversation that begins anywhere, here or through the API, appears here by itself.",
+  nothingFound: "Nothing found",
+  nothingFoundHint: "Titles and what people and agents said are searched.",
+  showAll: "Show all",
+  more: "Show more",
+  menu: "What to do with “{title}”",
+} as const;

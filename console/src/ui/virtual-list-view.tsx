@@ -1,0 +1,97 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import { useT } from "../i18n/i18n.ts";
+import { cx } from "./cx.ts";
+import type { VirtualListProps } from "./virtual-list.tsx";
+
+/** A long list of which only what is seen is in the page. Rows may have any height; it is measured. */
+export default function VirtualListView<Item>({
+  items,
+  keyOf,
+  estimate,
+  render,
+  label,
+  role = "list",
+  stick = false,
+  overscan = 8,
+  ref,
+  className,
+  before,
+  after,
+}: VirtualListProps<Item>) {
+  const t = useT();
+  const scroller = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const [seen, setSeen] = useState(items.length);
+  const list = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (typeof estimate === "number" ? estimate : estimate(items[index] as Item, index)),
+    getItemKey: (index) => keyOf(items[index] as Item, index),
+    overscan,
+  });
+  const toEnd = () => {
+    const box = scroller.current;
+    if (box) box.scrollTop = box.scrollHeight;
+  };
+  useImperativeHandle(ref, () => ({ toIndex: (index) => list.scrollToIndex(index, { align: "center" }), toEnd }));
+
+  const size = list.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows whatever makes the list longer
+  useLayoutEffect(() => {
+    if (stick && atEnd.current) toEnd();
+  }, [stick, size, items.length, after]);
+  useEffect(() => {
+    if (atEnd.current) setSeen(items.length);
+  }, [items.length]);
+
+  const onScroll = () => {
+    const box = scroller.current;
+    if (!box) return;
+    atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+    if (atEnd.current) setSeen(items.length);
+  };
+  const fresh = stick && !atEnd.current ? items.length - seen : 0;
+  return (
+    <div className={cx("relative min-h-0 flex-1", className)}>
+      <div
+        ref={scroller}
+        role="group"
+        aria-label={label}
+        tabIndex={0}
+        onScroll={onScroll}
+        className="absolute inset-0 overflow-auto -outline-offset-2 [overflow-anchor:none]"
+      >
+        {before}
+        <div role={role} aria-live={role === "log" ? "off" : undefined} aria-label={label} style={{ height: size }} className="relative">
+          {list.getVirtualItems().map(({ index, key, start }) => (
+            <div
+              key={key}
+              data-index={index}
+              ref={list.measureElement}
+              role={role === "list" ? "listitem" : undefined}
+              aria-setsize={role === "list" ? items.length : undefined}
+              aria-posinset={role === "list" ? index + 1 : undefined}
+              style={{ transform: `translateY(${start}px)` }}
+              className="absolute inset-x-0 top-0"
+            >
+              {render(items[index] as Item, index)}
+            </div>
+          ))}
+        </div>
+        {after}
+      </div>
+      {fresh > 0 && (
+        <button
+          type="button"
+          onClick={toEnd}
+          className="absolute bottom-3 left-1/2 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised px-3 text-sm font-medium shadow-raised animate-rise hover:bg-hover"
+        >
+          <ArrowDown aria-hidden className="size-3.5" />
+          {t("ui.newBelow", { n: fresh })}
+        </button>
+      )}
+    </div>
+  );
+}
