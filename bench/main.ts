@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { type Contender, NAMES, start, startUpstream } from "./contender.ts";
 import { aisdkDoor } from "./measures/aisdk-door.ts";
 import { firstToken } from "./measures/first-token.ts";
+import { graph } from "./measures/graph.ts";
 import { install } from "./measures/install.ts";
 import { restRoundTrip } from "./measures/rest-round-trip.ts";
 import { roundTrip } from "./measures/round-trip.ts";
@@ -28,6 +29,7 @@ const MEASURES: Record<string, () => Promise<Row[]>> = {
   streams: () => sideBySide(streams),
   idle: () => sideBySide(idleStreams),
   waiting,
+  graph: () => graph(effort),
   install: () => install(effort),
 };
 

@@ -35,6 +35,8 @@ Written by \`npm run bench\`. Absolute times belong to this machine; the ratios 
 - ${named.join(", ")}
 - Handback: AG-UI over SSE, every event in SQLite (WAL, \`synchronous=FULL\`) before it is sent. AI SDK: \`streamText\` as a UI message
   stream over node:http, nothing kept. Relay: node:http that parses the provider's stream and passes tokens on.
+- LangGraph: LangGraph.js 1.4.18 with its SQLite checkpointer (WAL, \`synchronous=FULL\` too), at its default durability (async) and at
+  sync; Handback's engine without a door, every superstep on disk before the next. Functions that do nothing, in one process.
 - The same fake provider, each server, the provider and the clients in a process of their own, all on this machine.
 - ratio: Handback / AI SDK unless it says otherwise.
 

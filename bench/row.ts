@@ -4,7 +4,7 @@ import type { Contender } from "./contender.ts";
 export type Row = {
   what: string;
   unit: string;
-  values: Partial<Record<Contender["name"], number>>;
+  values: Partial<Record<Contender["name"] | "langgraph", number>>;
   /** Handback over raw AI SDK, unless `of` names what is compared. */
   ratio?: number;
   of?: string;

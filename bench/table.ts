@@ -1,13 +1,14 @@
 import { short } from "./numbers.ts";
 import type { Row } from "./row.ts";
 
-const HEAD = ["what", "unit", "Handback", "AI SDK", "relay", "ratio", "bar"];
+const HEAD = ["what", "unit", "Handback", "AI SDK", "relay", "LangGraph", "ratio", "bar"];
 
 /** The rows as cells, for people. */
 function toCells({ what, unit, values, ratio, of, bar }: Row): string[] {
   const value = (name: keyof Row["values"]) => (values[name] === undefined ? "" : short(values[name]));
   const compared = ratio === undefined || !Number.isFinite(ratio) ? "" : `${short(ratio)} ×${of ? ` ${of}` : ""}`;
-  return [what, unit, value("handback"), value("ai-sdk"), value("relay"), compared, bar ? `${bar.text} ${bar.holds ? "✓" : "✗"}` : ""];
+  const verdict = bar ? `${bar.text} ${bar.holds ? "✓" : "✗"}` : "";
+  return [what, unit, value("handback"), value("ai-sdk"), value("relay"), value("langgraph"), compared, verdict];
 }
 
 export function printTable(rows: Row[]): void {

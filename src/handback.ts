@@ -7,12 +7,15 @@ import { type Clock, systemClock } from "./core/clock.ts";
 import { AppError } from "./core/error.ts";
 import { type Ids, randomIds } from "./core/ids.ts";
 import { joinDeltas } from "./engine/aggregate.ts";
+import { beat } from "./engine/beat.ts";
+import { keptSignature } from "./engine/call-signature.ts";
 import type { Aggregator, Engine, Log } from "./engine/engine.ts";
 import { outbox } from "./engine/outbox.ts";
 import { sweep } from "./engine/sweep.ts";
 import { type WebhookOptions, webhooks } from "./engine/webhooks.ts";
 import type { Model } from "./model/model.ts";
 import { openAiCompatible } from "./model/openai-compatible.ts";
+import { PROFILES } from "./model/profile/profiles.ts";
 import { withRetry } from "./model/retry.ts";
 import { type AguiSeam, aguiSeam } from "./server/agui-seam.ts";
 import { aguiSockets } from "./server/agui-ws.ts";
@@ -20,8 +23,10 @@ import { createApp } from "./server/app.ts";
 import { BODY_LIMITS, type BodyLimits } from "./server/body.ts";
 import type { CorsOptions } from "./server/cors.ts";
 import { silentLog } from "./server/log.ts";
+import type { Scenario } from "./server/native.ts";
 import { type Listening, listen, toListener, type Upgrade } from "./server/node.ts";
 import type { Authenticate } from "./server/principal.ts";
+import type { SandboxOptions } from "./server/sandbox.ts";
 import { openStreams } from "./server/sse.ts";
 import { readReply } from "./server/webhook-reply.ts";
 import { type Bus, localBus } from "./store/bus.ts";
@@ -31,7 +36,24 @@ import type { Store } from "./store/store.ts";
 import { VERSION } from "./version.ts";
 
 export type { Agent, StepContext } from "./agent/agent.ts";
+export { browserJsEval } from "./agent/browser-js-eval.ts";
 export { type ChatOptions, chatAgent, type ModelLike } from "./agent/chat.ts";
+export { type Command, command, END, goto, type Send, START, send, type Target } from "./agent/graph/command.ts";
+export type { EdgeDefinition, GraphDefinition, NodeDefinition } from "./agent/graph/definition.ts";
+export { type Edge, edge, join, when } from "./agent/graph/edge.ts";
+export { append, type Field, field, merge, type StateOf, type UpdateOf } from "./agent/graph/field.ts";
+export { type Graph, type GraphOptions, graph } from "./agent/graph/graph.ts";
+export {
+  agentNode,
+  graphNode,
+  type Node,
+  type NodeContext,
+  type NodeFunction,
+  type NodeOptions,
+  type NodeResult,
+  node,
+  toolNode,
+} from "./agent/graph/node.ts";
 export { handBack, type Tool, type ToolContext, type ToolDefinition, tool } from "./agent/tool.ts";
 export type { AguiConfig } from "./agui-config.ts";
 export { AppError } from "./core/error.ts";
@@ -42,18 +64,12 @@ export type { Aggregator } from "./engine/engine.ts";
 export { aiSdkModel } from "./model/ai-sdk.ts";
 export type { Model, ModelEvent, ModelRequest } from "./model/model.ts";
 export { openAiCompatible } from "./model/openai-compatible.ts";
-export type { Refusal } from "./model/profile/calls.ts";
-export { GLM, Hermes, Pythonic, Qwen_XML } from "./model/profile/family-profiles.ts";
-export { type Parsed, parse as parseProfile } from "./model/profile/parse.ts";
-export { defineProfile, type Profile, type ProfileDefinition } from "./model/profile/profile.ts";
-export { PROFILES, type ProfileName } from "./model/profile/profiles.ts";
-export { readResults } from "./model/profile/results.ts";
-export { JSON_Strict, XML_Tag } from "./model/profile/seed-profiles.ts";
-export { ToolContextBuilder } from "./model/profile/tool-context-builder.ts";
 export { withProfile } from "./model/profile/with-profile.ts";
+export * from "./profiles.ts";
 export type { AguiEvent, AguiInput, RunOption } from "./server/agui-options.ts";
 export type { AguiSeam } from "./server/agui-seam.ts";
 export type { Translate, Translator } from "./server/agui-translate.ts";
+export type { Scenario } from "./server/native.ts";
 export { anyOf, apiKeys, hashApiKey, jwt, newApiKey, type Principal } from "./server/principal.ts";
 
 /** What a Handback server is made of. Everything but the agents has a default. */
@@ -88,8 +104,19 @@ export type Config = {
   agui?: AguiConfig;
   /** What `@copilotkit/core` asks of its runtime. Default below `"/copilotkit"`; `false` turns it off. It takes the AG-UI door's other options. */
   copilotkit?: { basePath: string } | false;
-  /** For `useChat` and assistant-ui: the major to speak where a client names none, and how long a quiet stream stays open (default `"5m"`). */
-  aisdk?: { version?: 5 | 6 | 7; hold?: Duration };
+  /** Where pages run code they have not read; see `handback/client/sandbox`. Off this machine it needs an origin of another site. */
+  sandbox?: SandboxOptions;
+  /** The web console. Default at `"/"`; `false` turns it off. */
+  console?: { basePath: string } | false;
+  /** What the console offers to try where there is nothing yet, each with the code it takes. */
+  scenarios?: readonly Scenario[];
+  /** A script answers in place of a model; the console says so. */
+  demo?: boolean;
+  /**
+   * For `useChat` and assistant-ui: the major to speak where a client names none, how long a quiet stream stays open (default `"5m"`), and
+   * what signs the calls of stateless requests (24 bytes or more; all verify, the first signs; default: one kept with the threads).
+   */
+  aisdk?: { version?: 5 | 6 | 7; hold?: Duration; secrets?: string[] };
   log?: Log;
   /** Time and chance, for tests. */
   clock?: Clock;
@@ -134,6 +161,7 @@ export async function createHandback(config: Config): Promise<Handback> {
   const agents = new Map(Object.entries(config.agents));
   if (agents.size === 0) throw new AppError("invalid", "agents: configure at least one agent", { field: "agents" });
   const models = new Map<string, Model>();
+  const coalesceMs = toMs(config.coalesce ?? 25, "coalesce");
   const engine: Engine = {
     store: config.store ?? (await openStore(config.data ?? ".handback")),
     bus,
@@ -154,7 +182,8 @@ export async function createHandback(config: Config): Promise<Handback> {
     },
     cache: toolCache(),
     log,
-    coalesceMs: toMs(config.coalesce ?? 25, "coalesce"),
+    coalesceMs,
+    beat: beat(clock, coalesceMs),
     runTimeout: toMs(config.runTimeout ?? "1h", "runTimeout"),
     aggregate: config.aggregate ?? joinDeltas,
     live: new Map(),
@@ -173,12 +202,24 @@ export async function createHandback(config: Config): Promise<Handback> {
     streams,
     webhooks: hooks,
   };
-  const { version, hold = "5m" } = config.aisdk ?? {};
-  const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold") };
+  const { version, hold = "5m", secrets } = config.aisdk ?? {};
+  const aisdk = { ...(version && { version }), holdMs: toMs(hold, "aisdk.hold"), signature: keptSignature(engine.store, secrets) };
   const agui = toAguiOptions(config.agui ?? {}, engine.runTimeout);
   const sockets = aguiSockets(door, agui, config.cors, heartbeatMs);
   const copilotkit = config.copilotkit === false ? undefined : (config.copilotkit ?? { basePath: "/copilotkit" });
-  const app = createApp({ door, agui, aisdk, copilotkit, cors: config.cors, log, ready: () => !engine.stopping });
+  const page = config.console === false ? undefined : (config.console ?? { basePath: "/" });
+  const app = createApp({
+    door,
+    agui,
+    aisdk,
+    copilotkit,
+    console: page,
+    sandbox: config.sandbox ?? {},
+    about: { demo: config.demo ?? false, profiles: [...PROFILES.keys()], scenarios: config.scenarios ?? [] },
+    cors: config.cors,
+    log,
+    ready: () => !engine.stopping,
+  });
   const sweeping = sweep(engine, { retention: config.retention === undefined ? undefined : toMs(config.retention, "retention") });
   const sending = hooks && outbox(engine, hooks, readReply);
   const servers = new Set<Listening>();

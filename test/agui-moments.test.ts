@@ -7,6 +7,7 @@ import type { StoredEvent } from "../src/core/event.ts";
 import { emptyThread, fold } from "../src/core/thread.ts";
 import { calls, fails, hangs, says, scripted, thinks } from "../src/model/scripted.ts";
 import { encode, type Frame } from "../src/protocol/agui/encode.ts";
+import { ALL_OF_GRAPHS } from "../src/protocol/agui/graph.ts";
 import { join, leave } from "../src/protocol/agui/join.ts";
 import { toMessages } from "../src/protocol/agui/messages.ts";
 import type { Peer } from "../src/protocol/agui/peer.ts";
@@ -75,9 +76,9 @@ async function recorded(): Promise<StoredEvent[]> {
 function told(log: readonly StoredEvent[], seq: number, peer: Peer): Frame[] {
   const thread = emptyThread();
   for (const event of structuredClone(log)) if (event.seq <= seq) fold(thread, event);
-  const joiner = { threadId: "t", peer, now: 0, runId: "joined", messages: toMessages(thread, { peer }) };
+  const joiner = { threadId: "t", peer, now: 0, runId: "joined", messages: toMessages(thread, { peer }), graphs: ALL_OF_GRAPHS };
   const frames = structuredClone(join(thread, joiner));
-  if (!thread.run) return [...frames, leave(thread, joiner)];
+  if (!thread.run) return [...frames, ...leave(thread, joiner)];
   for (const event of log) {
     if (event.seq <= seq) continue;
     frames.push(...encode("t", event, peer));

@@ -27,6 +27,11 @@ describe("a database of an earlier release", () => {
       ]);
       assert.equal((await client.threads.get("talk")).title, "A long talk");
       assert.equal((await client.grants.list()).length, 1);
+      const found = await client.threads.list({ search: "menu" }); // said in the middle, before there was an index
+      assert.deepEqual(
+        found.threads.map(({ threadId }) => threadId),
+        ["waits"],
+      );
 
       const { calls } = await client.calls.list({ status: "pending" });
       const menu = calls.find(({ name }) => name === "get_menu");

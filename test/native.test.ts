@@ -740,6 +740,15 @@ describe("meta", () => {
       ["get_menu external", "pay external", "brew external", "show client", "add server", "delegate server"],
     );
     assert.equal(json["doors"]["native"], "/v1");
+    assert.deepEqual(json["agents"][0].tools[1], {
+      name: "pay",
+      description: "Pays",
+      input: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+      owner: "external",
+      approval: "always",
+    });
+    assert.deepEqual([json["agents"][0].models, json["demo"], json["scenarios"]], [["other"], false, []]);
+    assert.ok(json["profiles"].includes("JSON_Strict"));
   });
 });
 
@@ -752,7 +761,8 @@ describe("the stream of all threads", () => {
     await server.clock.advance(1000);
     await say(server.url, "new", "hi");
     await using tail = await Tail.open(server.url, "/events?watch=new:6,later:0");
-    await tail.until((frames) => frames.length === 3);
+    await tail.until((frames) => frames.length === 4);
+    assert.deepEqual([tail.frames[0]?.event, jsonOf(tail.frames[0] as RawFrame).now], ["hello", "2026-01-05T12:00:01.000Z"]);
     const [first] = heads(tail.frames);
     assert.deepEqual(first, { threadId: "old", seq: 8, status: "idle", pending: 0, title: "hi", updatedAt: "2026-01-05T12:00:00.000Z" });
     const events = tail.frames.filter(({ event }) => event === "event");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import type { JsonObject } from "../src/core/json.ts";
+import { aisdkRoutes } from "../src/server/aisdk.ts";
 import { nativeRoutes } from "../src/server/native.ts";
 import { openApi } from "../src/server/openapi.ts";
 import { restRoutes, sessionRoutes } from "../src/server/rest.ts";
@@ -28,6 +29,7 @@ describe("the description of the doors", () => {
       ["/v1", nativeRoutes(door)],
       ["/chat", restRoutes(door)],
       ["/api/chat", sessionRoutes(door)],
+      ["/api/chat", aisdkRoutes(door, { holdMs: 0, signature: () => assert.fail() })],
     ] as const;
     const served = routes.flatMap(([base, { routes }]) =>
       routes.map(({ method, path }) => `${method} ${(base + path).replace(/\/$/, "").replaceAll(/:(\w+)/g, "{$1}")}`),
@@ -90,6 +92,17 @@ describe("the description of the doors", () => {
     await ask("alice", "POST", "/chat", { threadId: "t3", message: "call pay" });
     await ask("alice", "POST", "/chat", { threadId: "t3", message: "again" });
     await ask("alice", "POST", "/chat/tool-heartbeat", { toolCallId: menu, token: "no" });
+
+    const plain = { messages: [{ role: "user", content: "hello" }] };
+    await ask("alice", "POST", "/api/chat", plain);
+    await ask("alice", "POST", "/api/chat", plain, { accept: "text/plain" });
+    await ask("alice", "POST", "/api/chat", { ...plain, config: { mode: "agent" } });
+    await ask("alice", "POST", "/api/chat", { messages: [{ role: "user", content: "fail" }] }, { accept: "text/plain" });
+    await ask("tools:pay", "POST", "/api/chat", plain);
+    await ask("alice", "POST", "/api/chat", { id: "ui", messages: [{ id: "u", role: "user", parts: [{ type: "text", text: "hi" }] }] });
+    await ask("alice", "GET", "/api/chat/ui/messages");
+    await ask("alice", "GET", "/api/chat/ui/stream");
+    await ask("alice", "POST", "/api/chat/ui/stop");
 
     await ask("alice", "GET", "/v1/threads");
     await ask("op", "GET", "/v1/threads?limit=1");

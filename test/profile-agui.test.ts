@@ -7,6 +7,7 @@ import type { Event } from "../src/core/event.ts";
 import { type Entry, emptyThread } from "../src/core/thread.ts";
 import type { ProfileName } from "../src/model/profile/profiles.ts";
 import { calls, says, scripted } from "../src/model/scripted.ts";
+import { fakeClock } from "../src/testing/fake-clock.ts";
 import { last, textOf, types } from "./support/frames.ts";
 import { asking, judge, runAgent } from "./support/judge.ts";
 import { serve } from "./support/serve.ts";
@@ -147,7 +148,10 @@ describe("chatAgent({ profile })", () => {
       const context = {
         thread,
         signal: new AbortController().signal,
+        clock: fakeClock(),
+        key: { app: "default", user: "user", threadId: "t" },
         mint: String,
+        runCalls: nothing,
         callId: nothing,
         model: nothing,
         blob: nothing,

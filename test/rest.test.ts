@@ -31,6 +31,7 @@ describe("the guide of seed 002", () => {
     assert.match(id, /^call_/);
     assert.equal(expiresAt, "2026-01-05T12:00:30.000Z");
     assert.deepEqual(call, {
+      kind: "call",
       name: "get_menu",
       args: { category: "coffee" },
       description: "获取咖啡菜单",

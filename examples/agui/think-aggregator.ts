@@ -4,7 +4,7 @@ import { type Agent, type Aggregator, chatAgent, createHandback, type Event, joi
 import { says, scripted, thinks } from "handback/testing";
 
 /** The same agent, its thoughts as `think_start`, `think_content` and `think_end`. */
-function thinkingAloud(agent: Agent): Agent {
+function thinkingAloud(agent: ReturnType<typeof chatAgent>): Agent {
   return {
     ...agent,
     async *step(context) {

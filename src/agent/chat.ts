@@ -1,13 +1,15 @@
 import { AppError } from "../core/error.ts";
-import type { RunOptions, ToolSpec, Usage } from "../core/event.ts";
+import type { Event, RunOptions, ToolSpec, Usage } from "../core/event.ts";
 import type { Next } from "../core/step.ts";
 import { type AssistantEntry, type Thread, waits } from "../core/thread.ts";
 import { aiSdkModel, type LanguageModel } from "../model/ai-sdk.ts";
 import type { Model } from "../model/model.ts";
 import type { Profile } from "../model/profile/profile.ts";
 import { type ProfileName, profileNamed, toProfile } from "../model/profile/profiles.ts";
+import { JSON_Strict } from "../model/profile/seed-profiles.ts";
 import { withProfile } from "../model/profile/with-profile.ts";
 import type { Agent, StepContext } from "./agent.ts";
+import { completed } from "./completed.ts";
 import { speak } from "./speak.ts";
 import type { Tool } from "./tool.ts";
 
@@ -34,6 +36,11 @@ export type ChatOptions = {
   whilePending?: "cancel" | "reject";
 };
 
+/** An agent whose step is one answer of a model, told as it comes. */
+export interface ChatAgent extends Agent {
+  step(context: StepContext): AsyncIterable<Event>;
+}
+
 const MAX_STEPS = 50;
 
 /** How often in a row a model may call tools that do not exist, or wrongly, before the run fails. */
@@ -45,18 +52,21 @@ const MAX_MISSES = 3;
  * @example
  * chatAgent({ model: "gpt-4o-mini", instructions: "You run a coffee shop.", tools: [getMenu] })
  */
-export function chatAgent(options: ChatOptions): Agent {
+export function chatAgent(options: ChatOptions): ChatAgent {
   const { maxSteps = MAX_STEPS, limits, stopWhen, whilePending } = options;
   const tools = byName(options.tools ?? []);
   return {
     tools,
+    models: [...new Set([nameOf(options.model) ?? [], Object.keys(options.models ?? {})].flat())],
     ...(whilePending && { whilePending }),
-    check({ model, profile }: RunOptions) {
-      if (model !== undefined && !Object.hasOwn(options.models ?? {}, model) && model !== options.model) {
+    check(asked: RunOptions) {
+      const { model } = asked;
+      if (model !== undefined && !Object.hasOwn(options.models ?? {}, model) && model !== nameOf(options.model)) {
         throw new AppError("invalid", `model: this agent does not offer ${model}`, { field: "model" });
       }
-      profileOf(options, profile);
+      profileOf(options, asked);
     },
+    profile: (asked) => profileOf(options, asked),
     next(thread): Next {
       if (waits(thread).length > 0) return { type: "wait" };
       const last = lastOfTurn(thread);
@@ -100,12 +110,12 @@ function ask(options: ChatOptions, tools: ReadonlyMap<string, Tool>, context: St
   const chosen = thread.options.model === undefined ? options.model : (options.models?.[thread.options.model] ?? options.model);
   const specs: ToolSpec[] = [...tools.values()].map(({ spec }) => spec);
   for (const spec of thread.tools) if (!tools.has(spec.name) && allowed(thread, spec.name)) specs.push(spec);
-  const profile = profileOf(options, thread.options.profile);
+  const profile = profileOf(options, thread.options);
   const model = toModel(chosen, context);
-  return (profile ? withProfile(profile, model) : model)(
+  return (profile ? withProfile(profile, model, { raw: thread.options.toolCalls === "raw" }) : model)(
     {
       instructions: thread.options.instructions ?? (typeof instructions === "function" ? instructions(thread) : instructions),
-      history: thread.history.filter((entry) => entry.role === "user" || entry.state === "completed"),
+      history: completed(thread.history),
       tools: specs,
       options: thread.options,
       blob,
@@ -120,10 +130,20 @@ function allowed({ options }: Thread, name: string): boolean {
 }
 
 /** The profile of a turn; none is native calls. */
-function profileOf({ profile }: ChatOptions, asked: string | undefined): Profile | undefined {
-  const own = profile && toProfile(profile);
+function profileOf({ profile }: ChatOptions, { profile: asked, toolCalls }: RunOptions): Profile | undefined {
+  const raw = toolCalls === "raw";
+  const own = profile ? toProfile(profile) : raw ? JSON_Strict : undefined;
+  if (asked === "native" && raw) {
+    throw new AppError("invalid", "toolCalls: native calls are never in the text; choose a profile, or parsed", { field: "toolCalls" });
+  }
   if (asked === "native") return undefined;
   return asked === undefined || asked === own?.name ? own : profileNamed(asked);
+}
+
+/** What a model is called; a function has no name. */
+function nameOf(model: ModelLike): string | undefined {
+  if (typeof model === "string") return model;
+  return typeof model === "function" ? undefined : model.modelId;
 }
 
 function toModel(model: ModelLike, context: StepContext): Model {

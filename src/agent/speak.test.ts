@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
+import { systemClock } from "../core/clock.ts";
 import type { Event, RunOptions, ToolSpec } from "../core/event.ts";
 import { asked, given } from "../core/given.ts";
 import type { Json } from "../core/json.ts";
@@ -19,7 +20,10 @@ async function spoken(events: readonly ModelEvent[], { tools = [], declared = []
   const context: StepContext = {
     thread,
     signal: new AbortController().signal,
+    key: { app: "default", user: "user", threadId: "t" },
+    clock: systemClock,
     mint: (prefix) => `${prefix}${++minted}`,
+    runCalls: async () => {},
     callId: async (wanted) => (wanted === "taken" ? "minted" : wanted),
     model: () => scripted(),
     blob: () => Promise.reject(new Error("no blobs")),

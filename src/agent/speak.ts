@@ -84,7 +84,7 @@ export async function* speak(context: StepContext, { name, stream, tools, price 
           const delta = typeof event.input === "string" ? event.input : JSON.stringify(event.input.value);
           yield { type: "tool.delta", callId: call.callId, delta };
         }
-        yield { type: "tool.called", ...call, name: event.name, ...step, ...(await checked(event, tools, context)) };
+        yield { type: "tool.called", ...call, name: event.name, ...step, ...(await checkCall(event, tools, context)) };
         break;
       }
       case "file": {
@@ -126,7 +126,8 @@ type Called = Extract<Event, { type: "tool.called" }>;
 type Checked = Pick<Called, "input" | "owner"> &
   Partial<Pick<Called, "approval" | "invalid" | "timeout" | "onTimeout" | "idempotent" | "provider" | "source">>;
 
-async function checked(
+/** What a call is worth before anybody could run it. */
+export async function checkCall(
   event: Extract<ModelEvent, { type: "tool.called" }>,
   tools: ReadonlyMap<string, Tool>,
   context: StepContext,

@@ -52,6 +52,8 @@ export type Tool = {
   execute: ((input: unknown, context: ToolContext) => unknown) | undefined;
   owner: "server" | "client" | "external";
   approval: (input: unknown) => { timeout?: number } | undefined;
+  /** Whether `approval` asks, as far as that is known before there is an input. */
+  asks: "never" | "sometimes" | "always";
   timeout: number | undefined;
   onTimeout: OnTimeout | undefined;
   retries: number;
@@ -88,6 +90,7 @@ export function tool<const N extends string, I, O = unknown>(definition: ToolDef
     execute: execute && ((value, context) => execute(value as I, context)),
     owner,
     approval: (value) => ((typeof approval === "function" ? approval(value as I) : approval) ? ask : undefined),
+    asks: typeof approval === "function" ? "sometimes" : approval ? "always" : "never",
     timeout: timeout === undefined ? undefined : toMs(timeout, `${name}.timeout`),
     onTimeout: typeof onTimeout === "object" ? { type: "default", output: onTimeout.default } : onTimeout && { type: onTimeout },
     retries,

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../core/error.ts";
 import { type Config, chatAgent } from "../handback.ts";
-import { demoAgent } from "./demo.ts";
+import { demoAgent } from "./demo/agent.ts";
+import { SCENARIOS } from "./demo/scenarios.ts";
 import type { Settings } from "./flags.ts";
 
 const NAMES = ["handback.config.ts", "handback.config.mts", "handback.config.js", "handback.config.mjs"];
@@ -19,19 +20,24 @@ export function configPath({ config }: Settings): string | undefined {
 /** The configuration: the file's, a plain chat with `--model`, or the demo. Flags win over the file. */
 export async function loadConfig(settings: Settings): Promise<{ config: Config; demo: boolean }> {
   const path = configPath(settings);
-  const { data, baseUrl, apiKey } = settings;
+  const { data, baseUrl, apiKey, sandboxOrigin } = settings;
   const provider =
     baseUrl !== undefined || apiKey !== undefined
       ? { baseUrl: baseUrl ?? "https://api.openai.com/v1", ...(apiKey !== undefined && { apiKey }) }
       : undefined;
-  const extra = { ...(data !== undefined && { data }), ...(provider && { provider }) };
+  const sandbox = sandboxOrigin === undefined ? {} : { origin: sandboxOrigin };
+  const extra = { ...(data !== undefined && { data }), ...(provider && { provider }), sandbox };
+  const signing = settings.secrets.length > 0 ? { secrets: settings.secrets } : {};
   if (path !== undefined) {
     const config = await importConfig(path);
-    return { config: { ...config, ...extra, webhooks: webhooksOf(settings, config.webhooks) }, demo: false };
+    const sandbox = { ...config.sandbox, ...extra.sandbox };
+    const aisdk = { ...config.aisdk, ...signing };
+    return { config: { ...config, ...extra, sandbox, aisdk, webhooks: webhooksOf(settings, config.webhooks) }, demo: false };
   }
-  Object.assign(extra, { webhooks: webhooksOf(settings) });
+  Object.assign(extra, { aisdk: signing, webhooks: webhooksOf(settings) });
   if (settings.model !== undefined) return { config: { agents: { default: chatAgent({ model: settings.model }) }, ...extra }, demo: false };
-  return { config: { agents: { default: demoAgent() }, ...extra }, demo: true };
+  const demo = { agents: { default: demoAgent({ pace: settings.demoPace }) }, scenarios: SCENARIOS, demo: true };
+  return { config: { ...demo, ...extra }, demo: true };
 }
 
 /** Secrets come from the environment, so that they need not lie in a file. */

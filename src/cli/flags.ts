@@ -14,8 +14,15 @@ export type Settings = {
   webhookSecrets: string[];
   webhookAllow: string[];
   publicUrl: string | undefined;
+  /** Secrets that sign the calls of stateless requests. */
+  secrets: string[];
+  /** Where pages run code they have not read. */
+  sandboxOrigin: string | undefined;
+  /** Milliseconds for each word of the demo agent. */
+  demoPace: number | undefined;
   worker: WorkerSettings;
   profile: ProfileSettings;
+  graph: GraphSettings;
 };
 
 /** What `handback worker` is told. */
@@ -31,7 +38,10 @@ export type WorkerSettings = {
 /** What `handback profile try` is told. */
 export type ProfileSettings = { verb: string; name: string; file: string; cut: boolean };
 
-const COMMANDS = ["dev", "start", "worker", "profile", "help", "version"] as const;
+/** What `handback graph print` is told: an agent's name, or nothing for all. */
+export type GraphSettings = { verb: string; agent: string };
+
+const COMMANDS = ["dev", "start", "worker", "profile", "graph", "help", "version"] as const;
 export type Command = (typeof COMMANDS)[number];
 
 export const HELP = `Handback: an agent server for tools that run somewhere else.
@@ -40,6 +50,7 @@ export const HELP = `Handback: an agent server for tools that run somewhere else
   handback start    start for production
   handback worker ./tools.ts    run calls of these tools for a server elsewhere
   handback profile try <profile> <file>    what a model is told by this profile, and what of its answer in the file is a call
+  handback graph print [agent]    the configuration's graphs as Mermaid, for drawing
 
 Options (and the environment variables behind them)
   --host <address>    where to listen                 HANDBACK_HOST       127.0.0.1
@@ -52,6 +63,9 @@ Options (and the environment variables behind them)
                       signs webhooks                  HANDBACK_WEBHOOK_SECRET (several with spaces between)
                       origins they may go to          HANDBACK_WEBHOOK_ALLOW  any public https
                       this server, seen from outside  HANDBACK_PUBLIC_URL
+                      signs calls of /api/chat        HANDBACK_SECRET     one kept with the threads
+  --sandbox-origin <url>  another site, served by this server, for code in the browser  HANDBACK_SANDBOX_ORIGIN
+                      ms for a word of the demo agent HANDBACK_DEMO_PACE  30
   --help, --version
 
 Options of handback worker
@@ -74,6 +88,7 @@ const OPTIONS = {
   config: { type: "string" },
   model: { type: "string" },
   "base-url": { type: "string" },
+  "sandbox-origin": { type: "string" },
   url: { type: "string" },
   concurrency: { type: "string" },
   lease: { type: "string" },
@@ -97,6 +112,9 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
     webhookSecrets: words(env["HANDBACK_WEBHOOK_SECRET"]),
     webhookAllow: words(env["HANDBACK_WEBHOOK_ALLOW"]),
     publicUrl: env["HANDBACK_PUBLIC_URL"] || undefined,
+    secrets: words(env["HANDBACK_SECRET"]),
+    sandboxOrigin: pick(values["sandbox-origin"], "HANDBACK_SANDBOX_ORIGIN"),
+    demoPace: toPace(env["HANDBACK_DEMO_PACE"]),
     worker: {
       file: positionals[1] ?? "",
       url: toUrl(pick(values.url, "HANDBACK_URL"), "--url") ?? "http://127.0.0.1:4242",
@@ -106,9 +124,10 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
       name: pick(values.name, "HANDBACK_WORKER_NAME"),
     },
     profile: { verb: positionals[1] ?? "", name: positionals[2] ?? "", file: positionals[3] ?? "", cut: values.cut },
+    graph: { verb: positionals[1] ?? "", agent: positionals[2] ?? "" },
   };
   const [command = "help", ...others] = positionals;
-  const rest = others.slice(command === "worker" ? 1 : command === "profile" ? 3 : 0);
+  const rest = others.slice({ worker: 1, profile: 3, graph: 2 }[command] ?? 0);
   if (values.help) return { command: "help", settings };
   if (values.version) return { command: "version", settings };
   if (!isCommand(command)) {
@@ -120,6 +139,9 @@ export function readFlags(args: string[], env: NodeJS.ProcessEnv): { command: Co
   }
   if (command === "profile" && (settings.profile.verb !== "try" || settings.profile.file === "")) {
     throw new AppError("invalid", "handback profile needs a profile and a model's answer: `handback profile try JSON_Strict ./answer.txt`");
+  }
+  if (command === "graph" && settings.graph.verb !== "print") {
+    throw new AppError("invalid", "handback graph needs to know what to do: `handback graph print` or `handback graph print my_agent`");
   }
   return { command, settings };
 }
@@ -137,6 +159,12 @@ function toCount(text: string, flag: string): number {
   if (!/^\d{1,4}$/.test(text) || count === 0 || count > 3600)
     throw new AppError("invalid", `${flag} ${text}: give a number from 1 to 3600`);
   return count;
+}
+
+function toPace(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  if (!/^\d{1,4}$/.test(text)) throw new AppError("invalid", `HANDBACK_DEMO_PACE ${text}: give milliseconds from 0 to 9999`);
+  return Number(text);
 }
 
 function parsed(args: string[]) {

@@ -18,6 +18,9 @@ try {
     case "profile":
       process.stdout.write(await (await import("./profile.ts")).tryProfile(settings));
       break;
+    case "graph":
+      process.stdout.write(await (await import("./graph.ts")).printGraph(settings));
+      break;
     case "help":
       process.stdout.write(HELP);
       break;

@@ -12,6 +12,8 @@ export type Decision = {
   ignored: number;
 };
 
+type RunStarted = Extract<Event, { type: "run.started" }>;
+
 /** Events that are decided, and where to follow from. */
 export function facts(thread: Thread, events: Event[], after: number = thread.seq): Decision {
   return { events, after, ignored: 0 };
@@ -22,9 +24,10 @@ export function begin(
   thread: Thread,
   command: RunCommand | ExpireCommand,
   inputs: Event[],
-  how: { cause: Cause; askAgent?: boolean },
+  how: { cause: Cause; askAgent?: boolean; resume?: RunStarted["resume"] | undefined },
 ): Decision {
-  const events = [started(thread, command, how.cause), ...inputs];
+  const { resume } = how;
+  const events: Event[] = [{ ...started(thread, command, how.cause), ...(resume && { resume }) }, ...inputs];
   const after = tried(thread, events);
   const missing = waits(after);
   if (missing.length > 0 && readyCalls(after).length === 0 && !how.askAgent) {
@@ -39,7 +42,7 @@ export function over(thread: Thread, runId: string, outcome: Outcome): Event {
 }
 
 /** The beginning of a run that continues the turn. */
-export function started(thread: Thread, command: RunCommand | ExpireCommand, cause: Cause): Event {
+export function started(thread: Thread, command: RunCommand | ExpireCommand, cause: Cause): RunStarted {
   const { runId, by, via } = command;
   const { tools, options, parentRunId } = command.type === "run" ? command : ({} as Partial<RunCommand>);
   const merged = options && { ...thread.options, ...options };

@@ -1,4 +1,4 @@
-import type { RunOptions, StoredEvent, ToolSpec, UserMessage } from "./event.ts";
+import type { Arrived, RunOptions, StoredEvent, Task, ToolSpec, UserMessage } from "./event.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What the outside asks of one thread. Every protocol decodes into this; ids and the time come with it. */
@@ -23,6 +23,8 @@ export type RunCommand = Asked & {
   /** Results that name no call: the n-th of a step answers the n-th call it offered. */
   nameless?: Nameless[];
   answers: Answer[];
+  /** What a graph goes on with, as seed 003 says it: by key instead of by question. */
+  resume?: Resume;
   tools?: ToolSpec[];
   options?: RunOptions;
   state?: Json;
@@ -66,6 +68,34 @@ export type Nameless = Omit<Result, "callId">;
 /** An answer to a question, named by the question or by the call it is about. */
 export type Answer = { interruptId?: string; callId?: string; status: "resolved" | "cancelled"; value?: Json };
 
+/**
+ * Where a graph goes on, and with what: answers by key, or one for the only question that is open. Lineage and checkpoint must be
+ * this thread's; without answers they are only checked, for results that come with them.
+ */
+export type Resume = {
+  lineageId?: string;
+  checkpointId?: string;
+  answers?: JsonObject;
+  value?: Json;
+  /** Fields to change in the state it goes back to. */
+  state?: JsonObject;
+};
+
+/** A barrier to go back to, and the thread as it was there. */
+export type Checkpoint = {
+  checkpointId: string;
+  lineageId: string;
+  superstep: number;
+  seq: number;
+  tasks: Task[];
+  arrived: Arrived;
+  state: Json;
+  memory: Json;
+  agent: string;
+  tools: ToolSpec[];
+  options: RunOptions;
+};
+
 export type CancelCommand = Asked & { type: "cancel"; runId: string; reason?: string };
 
 /** A deadline has passed for this call or interrupt. */
@@ -89,6 +119,8 @@ export type Known = {
   settled: ReadonlyMap<string, Settled>;
   /** Seq of the last run with the command's label. */
   run: number | undefined;
+  /** The checkpoint a command goes back to, if it is this thread's. */
+  checkpoint?: Checkpoint;
 };
 
 export type Settled = { runSeq: number; event: Extract<StoredEvent, { type: "tool.returned" | "interrupt.answered" }> };

@@ -37,7 +37,22 @@ export type RunOptions = {
   toolExecution?: ToolExecution;
   /** How tools are told to a model that has no calls of its own; `"native"` for one that has. */
   profile?: string;
+  /** Calls by prompt stay in the text as the model wrote them: nobody here looks for them. */
+  toolCalls?: "raw";
+  /** Passed to the model's provider. */
+  settings?: CallSettings;
   metadata?: JsonObject;
+};
+
+/** What a client may say about how a model answers. */
+export type CallSettings = {
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  maxOutputTokens?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  seed?: number;
 };
 
 /** Seed 002's `toolExecutionConfig`, which a thread remembers. */
@@ -77,6 +92,9 @@ export type Task = {
   /** What this task alone sees on top of the state, where a command sent it. */
   input?: Json;
 };
+
+/** The nodes that have led to a join while it waits for the others. */
+export type Arrived = { [join: string]: string[] };
 
 /** Something only the outside can supply. A run that waits has ended and costs nothing. */
 export type Wait =
@@ -150,6 +168,8 @@ export type StepEvent =
       taskId?: string;
       /** Which try of a node this is, from the second on. */
       attempt?: number;
+      /** Where the node is: on the steps of tasks, and on nothing inside them. */
+      place?: Place;
     }
   | {
       type: "step.ended";
@@ -163,6 +183,9 @@ export type StepEvent =
       usage?: Usage;
       /** What a finished task wants to change; it takes effect at the barrier, in task order. */
       writes?: Json;
+      /** As in its `step.started`: readers need not remember how a step began. */
+      parentStepId?: string;
+      place?: Place;
     };
 
 /** What a model says. Endings carry the whole, so that no reader adds up deltas. */
@@ -198,6 +221,8 @@ export type CallEvent =
       onTimeout?: OnTimeout;
       /** A dead server may run it again. */
       idempotent?: boolean;
+      /** The agent runs it by itself and says what came of it: nobody else may. */
+      inside?: true;
       provider?: JsonObject;
       /** The model's own words, where a profile parsed them. */
       source?: string;
@@ -256,6 +281,8 @@ export type InterruptEvent =
 
 export type ThreadEvent =
   | { type: "state.patched"; ops: Json[] }
+  /** What an agent keeps for itself, across turns and processes; no door shows it. */
+  | { type: "memory.patched"; ops: Json[] }
   /**
    * A barrier: everything before it is done, and `tasks` are next. The outermost graph's state is the thread's, changed by the
    * `state.patched` in the same append; a graph inside a task (`parentTaskId`) has a state of its own, changed by `ops`.
@@ -268,6 +295,8 @@ export type ThreadEvent =
       tasks: Task[];
       parentTaskId?: string;
       ops?: Json[];
+      /** Who has come so far, where a join waits for more: the nodes, by join. */
+      arrived?: Arrived;
     }
   | { type: "activity.changed"; messageId: string; activityType: string; ops: Json[] }
   | { type: "custom.emitted"; name: string; value: Json; id?: string; source?: string; transient?: boolean }
@@ -277,7 +306,9 @@ export type ThreadEvent =
       to: number;
       removed: string[];
       state?: Json;
-      checkpoint?: { checkpointId: string; superstep: number; tasks: Task[] };
+      /** What agents kept at that place. */
+      memory?: Json;
+      checkpoint?: { checkpointId: string; lineageId: string; superstep: number; tasks: Task[]; arrived?: Arrived };
       answers?: JsonObject;
     }
   | { type: "thread.forked"; from: { threadId: string; seq: number } }

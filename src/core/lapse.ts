@@ -46,7 +46,10 @@ export function expire(thread: Thread, command: ExpireCommand): Decision {
   }
   return thread.run
     ? facts(thread, settled)
-    : begin(thread, command, settled, { cause: "expiry", askAgent: interrupt?.callId === undefined && interrupt !== undefined });
+    : begin(thread, command, settled, {
+        cause: "expiry",
+        askAgent: (interrupt ?? call)?.taskId !== undefined || (interrupt !== undefined && interrupt.callId === undefined),
+      });
 }
 
 function expireCall(call: Call, source: ExpireCommand): Event {

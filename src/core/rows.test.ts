@@ -11,6 +11,7 @@ describe("the index rows of an event", () => {
       { type: "message", id: "u1" },
       { type: "message", id: "u2" },
       { type: "named", title: "a cup of tea", ifUnnamed: true },
+      { type: "said", text: " a  cup\nof tea \nu2?" },
     ]);
     assert.deepEqual(of(runStarted("r2")), [{ type: "run.began", runId: "r2", turnId: "t1", agent: "chat", epoch: 1 }]);
     assert.deepEqual(of({ type: "run.recovered", runId: "r1", epoch: 5 }), [{ type: "epoch", epoch: 5 }]);
@@ -35,7 +36,8 @@ describe("the index rows of an event", () => {
 
   it("take a call's id from its first word on, for the whole app", () => {
     // 1.13: the outside names a call without its thread.
-    assert.deepEqual(called("pay1").map(of), [[{ type: "taken", id: "pay1", name: "pay", owner: "external" }], [], []]);
+    const taken = { type: "taken", id: "pay1", name: "pay", owner: "external" };
+    assert.deepEqual(called("pay1").map(of), [[taken, { type: "said", text: "pay" }], [], []]);
   });
 
   it("open what is handed out or asked, and close it when it is settled", () => {
@@ -76,8 +78,18 @@ describe("the index rows of an event", () => {
     assert.deepEqual(title([]), []);
   });
 
+  it("tell what was said once it is said, so that it can be found", () => {
+    assert.deepEqual(text("hi").map(of), [[], [], [{ type: "said", text: "hi" }]]);
+  });
+
   it("are none for speech, which is most of a log", () => {
-    for (const event of [...text("hi"), stepStarted(), stepEnded(), { type: "cancel.requested", runId: "r1", by: "" } as const]) {
+    for (const event of [
+      ...text("hi").slice(0, -1),
+      ...text(" "),
+      stepStarted(),
+      stepEnded(),
+      { type: "cancel.requested", runId: "r1", by: "" } as const,
+    ]) {
       assert.deepEqual(of(event), []);
     }
     assert.deepEqual(of({ type: "tea.brewed" } as unknown as Event), [], "and for what a newer release writes");

@@ -1,5 +1,6 @@
-import type { Owner, StoredEvent } from "./event.ts";
+import type { Owner, StoredEvent, UserMessage } from "./event.ts";
 import type { Json, JsonObject } from "./json.ts";
+import { titleOf } from "./title.ts";
 
 /** What the indexes must learn from an event. Adapters write it in the same transaction as the event itself. */
 export type Row =
@@ -7,6 +8,8 @@ export type Row =
   | { type: "run.over"; status: "idle" | "waiting"; outcome: string }
   | { type: "epoch"; epoch: number }
   | { type: "message"; id: string }
+  /** What a search finds the thread by: what was said in it, and the tools that were called. */
+  | { type: "said"; text: string }
   /** Where the thread's external calls are announced from now on; null is nowhere. */
   | { type: "callback"; url: string | null }
   | { type: "named"; title?: string; metadata?: JsonObject /** Only where it has none yet. */; ifUnnamed?: boolean }
@@ -15,7 +18,9 @@ export type Row =
   | { type: "opened"; id: string; wait: OpenWait }
   | { type: "claimed"; id: string; claim: number; by: string }
   | { type: "released"; id: string }
-  | { type: "closed"; id: string; status: string };
+  | { type: "closed"; id: string; status: string }
+  /** A barrier of the outermost graph. */
+  | { type: "checkpoint"; id: string };
 
 /** A call or question that somebody outside can settle now. */
 export type OpenWait =
@@ -32,6 +37,8 @@ export function rows(event: StoredEvent): Row[] {
       for (const { id } of messages) rows.push({ type: "message", id });
       const title = messages[0] && titleOf(messages[0].content);
       if (title) rows.push({ type: "named", title, ifUnnamed: true });
+      const text = messages.map(({ content }) => textOf(content)).join("\n");
+      if (text.trim() !== "") rows.push({ type: "said", text });
       return rows;
     }
     case "run.recovered":
@@ -40,8 +47,13 @@ export function rows(event: StoredEvent): Row[] {
       const outcome = event.outcome.type;
       return [{ type: "run.over", status: outcome === "waiting" ? "waiting" : "idle", outcome }];
     }
+    case "text.ended":
+      return event.text.trim() === "" ? [] : [{ type: "said", text: event.text }];
     case "tool.started":
-      return [{ type: "taken", id: event.callId, name: event.name, owner: event.owner }];
+      return [
+        { type: "taken", id: event.callId, name: event.name, owner: event.owner },
+        { type: "said", text: event.name },
+      ];
     case "call.offered": {
       const { callId, name, owner, input, ordinal, expiresAt } = event;
       return [
@@ -61,6 +73,8 @@ export function rows(event: StoredEvent): Row[] {
       return [{ type: "closed", id: event.callId, status: event.status }];
     case "interrupt.answered":
       return [{ type: "closed", id: event.interruptId, status: event.status }];
+    case "checkpoint.reached":
+      return event.parentTaskId === undefined ? [{ type: "checkpoint", id: event.checkpointId }] : [];
     case "thread.changed": {
       const { title, metadata } = event;
       return [{ type: "named", ...(title !== undefined && { title }), ...(metadata && { metadata }) }];
@@ -70,10 +84,6 @@ export function rows(event: StoredEvent): Row[] {
   }
 }
 
-const TITLE_LENGTH = 80;
-
-function titleOf(content: string | { type: string; text?: string }[]): string {
-  const text = typeof content === "string" ? content : (content.find((part) => part.type === "text")?.text ?? "");
-  const line = text.trim().replaceAll(/\s+/g, " ");
-  return line.length > TITLE_LENGTH ? `${line.slice(0, TITLE_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…` : line;
+function textOf(content: UserMessage["content"]): string {
+  return typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

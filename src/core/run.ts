@@ -5,13 +5,17 @@ import { AppError } from "./error.ts";
 import type { Event, UserMessage } from "./event.ts";
 import { sameJson } from "./json.ts";
 import { type News, sortNews } from "./news.ts";
+import { goBack, resumed, resumeOf } from "./resume.ts";
 import { answered, cancelOpen, returned } from "./settle.ts";
 import { type Entry, type Thread, waits } from "./thread.ts";
 
 /** Messages, results and answers of one request: what they change depends on whether the thread runs, waits or rests. */
 export function decideRun(thread: Thread, asked: RunCommand, known: Known): Decision {
   const { nameless = [], results } = asked;
-  const command = nameless.length > 0 ? { ...asked, results: [...results, ...bind(thread, nameless, known)] } : asked;
+  const bound = nameless.length > 0 ? { ...asked, results: [...results, ...bind(thread, nameless, known)] } : asked;
+  const { command, back } = resumed(thread, bound, known);
+  // The same request again must not go back again.
+  if (back) return known.run === undefined ? goBack(thread, command, back) : facts(thread, [], known.run - 1);
   const news = sortNews(thread, command, known);
   const decision = thread.run ? whileRunning(thread, news, command) : whileIdle(thread, news, command, known);
   return { ...decision, ignored: news.ignored };
@@ -58,9 +62,12 @@ function failedSince(thread: Thread, seen: number): boolean {
 /** Results and answers for a turn that waits. One that leaves something open is a run of its own, over at once. */
 function goOn(thread: Thread, news: News, command: RunCommand): Decision {
   const cause = news.results.length > 0 ? "result" : "answer";
+  // What belongs to a task lets that task go on, whatever the others still wait for.
+  const asks = news.answers.some(([{ callId, taskId }]) => callId === undefined || taskId !== undefined);
   return begin(thread, command, settle(thread, news, command), {
     cause,
-    askAgent: news.answers.some(([{ callId }]) => callId === undefined),
+    askAgent: asks || news.results.some(([{ taskId }]) => taskId !== undefined),
+    resume: resumeOf(news.answers),
   });
 }
 

@@ -53,7 +53,7 @@ export const APPROVAL_SCHEMA: JsonObject = {
 
 /** The question whether a call may be made. */
 export function asked(call: Call, now: number): Event {
-  const { callId, name, input, approval } = call;
+  const { callId, name, input, approval, taskId, place } = call;
   return {
     type: "interrupt.raised",
     interruptId: `${callId}:approval`,
@@ -61,6 +61,8 @@ export function asked(call: Call, now: number): Event {
     prompt: { tool: name, input },
     schema: APPROVAL_SCHEMA,
     callId,
+    ...(taskId !== undefined && { taskId }),
+    ...(place && { place }),
     ...(approval?.timeout !== undefined && approval.timeout > 0 && { expiresAt: now + approval.timeout }),
   };
 }
@@ -74,22 +76,31 @@ export function answered(thread: Thread, interrupt: Interrupt, answer: Answer, s
   const base = { type: "interrupt.answered" as const, interruptId, status, by, via, ...(callId !== undefined && { callId }) };
   if (!call) return [{ ...base, ...(value !== undefined && { value }) }];
   if (status === "cancelled") return [base, returned(call, "cancelled", source, { error: "The approval was cancelled" })];
-  const { approved, input, reason } = toVerdict(value);
+  const { approved, input, output, reason } = toVerdict(value);
   const said = { ...base, value: value ?? null, ...(reason !== undefined && { reason }) };
+  if (output !== undefined) return [said, returned(call, "completed", source, { output })];
   if (!approved) return [said, returned(call, "rejected", source, { error: reason ?? "Rejected" })];
   const granted = { ...said, ...(input !== undefined && { input }) };
   return call.owner === "server" ? [granted] : [granted, offered(call, ordinal, source.now, input ?? call.input)];
 }
 
-/** Reads an approval as AG-UI (`editedArgs`) and our own doors (`input`) write it. */
-export function toVerdict(value: Json | undefined): { approved: boolean; input?: Json; reason?: string } {
+/**
+ * Reads an approval as AG-UI (`editedArgs`) and our own doors (`input`) write it. Whoever refuses may give the `output` in place of the
+ * tool, which is then not run.
+ */
+export function toVerdict(value: Json | undefined): { approved: boolean; input?: Json; output?: Json; reason?: string } {
   if (typeof value === "boolean") return { approved: value };
   if (!isObject(value) || typeof value["approved"] !== "boolean") {
     throw new AppError("invalid", "An approval needs `approved: true` or `approved: false`", { field: "approved" });
   }
-  const { approved, input, editedArgs, reason } = value;
+  const { approved, input, editedArgs, output, reason } = value;
   const edited = input ?? editedArgs;
-  return { approved, ...(approved && edited !== undefined && { input: edited }), ...(typeof reason === "string" && { reason }) };
+  return {
+    approved,
+    ...(approved && edited !== undefined && { input: edited }),
+    ...(!approved && output !== undefined && { output }),
+    ...(typeof reason === "string" && { reason }),
+  };
 }
 
 /** Settles everything that is open, so that the provider never sees an unanswered call. */

@@ -2,7 +2,7 @@ import type { Failure } from "./error.ts";
 import type { Event, Outcome } from "./event.ts";
 import type { Json } from "./json.ts";
 import { asked, cancelOpen, offered, returned } from "./settle.ts";
-import { type Call, preview, type Thread, waits } from "./thread.ts";
+import { type Call, type OpenStep, preview, type TextPart, type Thread, waits } from "./thread.ts";
 
 /** An agent's answer to "what next?". It never reports an outcome: the log does. */
 export type Next = { type: "step" } | { type: "wait" } | { type: "done"; result?: Json } | { type: "fail"; error: Failure };
@@ -66,20 +66,30 @@ function cutOff({ callId, name, messageId, stepId, owner }: Call): Event {
   return { type: "tool.called", callId, name, messageId, stepId, owner, input: null, invalid: CUT };
 }
 
-/** Ends for everything the run left open: what was said stays visible, and is never shown to the model. */
-export function closing(thread: Thread): Event[] {
+/** Ends for everything the run left open: what was said stays visible, and is never shown to the model. `isOver` may pick the steps. */
+export function closing(thread: Thread, isOver: (step: OpenStep) => boolean = () => true): Event[] {
   if (!thread.run) return [];
   const events: Event[] = [];
-  for (const [messageId, { type, said }] of thread.run.speaking) {
-    events.push({ type: `${type}.ended`, messageId, text: said.join("") });
+  const steps = new Map([...thread.run.steps].filter(([, step]) => isOver(step)));
+  const entries = new Set([...steps.values()].map(({ entry }) => entry));
+  const spoken = (part: TextPart) => steps.size === thread.run?.steps.size || [...entries].some((entry) => entry?.parts.includes(part));
+  for (const [messageId, { type, said, part }] of thread.run.speaking) {
+    if (spoken(part)) events.push({ type: `${type}.ended`, messageId, text: said.join("") });
   }
   for (const call of thread.calls.values()) {
-    if (!thread.run.steps.has(call.stepId) || (call.phase !== "started" && call.phase !== "called")) continue;
+    if (!steps.has(call.stepId) || (call.phase !== "started" && call.phase !== "called")) continue;
     if (call.phase === "started") events.push(cutOff(call));
     events.push(returned(call, "cancelled", HANDBACK, { error: CUT }));
   }
-  for (const [stepId, { name }] of [...thread.run.steps].reverse()) {
-    events.push({ type: "step.ended", stepId, name, completed: false });
+  for (const [stepId, { name, parentStepId, place }] of [...steps].reverse()) {
+    events.push({
+      type: "step.ended",
+      stepId,
+      name,
+      completed: false,
+      ...(parentStepId !== undefined && { parentStepId }),
+      ...(place && { place }),
+    });
   }
   return events;
 }

@@ -1,10 +1,11 @@
 import { AppError } from "./error.ts";
-import type { CallStatus, OnTimeout, Outcome, Owner, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "./event.ts";
+import type { CallStatus, OnTimeout, Outcome, Owner, Place, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "./event.ts";
+import { copyGraph, emptyGraph, finish, type GraphState, goBackTo, hear, reach } from "./graph.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { patch } from "./patch.ts";
 
 /** Raised whenever `fold` reads the same events differently; snapshots of another version are thrown away. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 /** What the log adds up to. The head is small; only `history` and `state` grow. */
 export type Thread = {
@@ -32,6 +33,10 @@ export type Thread = {
   /** What agents show beside what they say, each under its own id. */
   activities: readonly Activity[];
   state: Json;
+  /** What agents keep for themselves, by their names. */
+  memory: Json;
+  /** Where the graphs of this turn are. */
+  graph: GraphState;
   title: string | undefined;
   metadata: JsonObject;
 };
@@ -58,8 +63,18 @@ export type Run = {
   cancel: { by: string; reason?: string } | undefined;
   /** Texts being spoken: what was said so far, in pieces. */
   speaking: Map<string, { type: "text" | "reasoning"; said: string[]; part: TextPart }>;
-  steps: Map<string, { name: string; entry: AssistantEntry | undefined }>;
+  steps: Map<string, OpenStep>;
   usage: Usage[];
+};
+
+/** A step that goes on. `taskId`: the task it is, or is part of; `place`: only where it is the task's own. */
+export type OpenStep = {
+  name: string;
+  kind: "model" | "node" | "agent";
+  entry: AssistantEntry | undefined;
+  taskId?: string;
+  parentStepId?: string;
+  place?: Place;
 };
 
 export type Call = {
@@ -85,6 +100,11 @@ export type Call = {
   claim: { by: string; claim: number /** Given back: the next one goes on counting from it. */; released?: true } | undefined;
   /** Seq of the run it began in. */
   run: number;
+  /** The task of a graph it belongs to, and where that is. */
+  taskId?: string;
+  place?: Place;
+  /** Its agent runs it by itself. */
+  inside?: true;
   part: CallPart | undefined;
 };
 
@@ -93,7 +113,7 @@ export type Interrupt = Extract<Wait, { type: "interrupt" }> & { taskId?: string
 /** Something an agent shows and changes. `seq` is where it first appeared. */
 export type Activity = { messageId: string; activityType: string; content: Json; seq: number };
 
-/** One piece of the conversation. An assistant entry is one step of the model. */
+/** One piece of the conversation. An assistant entry is one step of the model, or of a node that speaks. */
 export type Entry = UserEntry | AssistantEntry;
 export type UserEntry = { role: "user"; seq: number; turnId: string } & UserMessage;
 export type AssistantEntry = {
@@ -102,6 +122,10 @@ export type AssistantEntry = {
   turnId: string;
   stepId: string;
   messageId: string;
+  /** The task of a graph that said it. */
+  taskId?: string;
+  /** A node's own words, which are no step of a model. */
+  kind?: "node";
   /** Only completed steps are shown to the model; the others stay visible to people. */
   state: "open" | "completed" | "abandoned";
   parts: (TextPart | CallPart | { type: "added"; part: Extract<StoredEvent, { type: "part.added" }>["part"] })[];
@@ -148,6 +172,8 @@ export function emptyThread(): Thread {
     history: [],
     activities: [],
     state: {},
+    memory: {},
+    graph: emptyGraph(),
     title: undefined,
     metadata: {},
   };
@@ -171,7 +197,10 @@ function apply(thread: Thread, event: StoredEvent): void {
       thread.epoch = event.epoch;
       if (event.tools) thread.tools = event.tools;
       if (event.options) thread.options = event.options;
-      if (thread.turn?.turnId !== turnId) thread.turn = { turnId, agent, seq, steps: 0, misses: 0, usage: [] };
+      if (thread.turn?.turnId !== turnId) {
+        thread.turn = { turnId, agent, seq, steps: 0, misses: 0, usage: [] };
+        if (thread.graph.frames[""]?.turnId !== turnId) thread.graph = emptyGraph();
+      }
       thread.run = { runId, seq, startedAt: at, cancel: undefined, speaking: new Map(), steps: new Map(), usage: [] };
       for (const message of event.messages) thread.history.push({ role: "user", seq, turnId, ...message });
       return;
@@ -191,13 +220,13 @@ function apply(thread: Thread, event: StoredEvent): void {
     case "step.started": {
       if (thread.turn) thread.turn.steps += 1;
       if (thread.calls.size === 0) thread.ordinal = 0;
-      let entry: AssistantEntry | undefined;
-      if (event.kind === "model" && thread.turn) {
-        const { stepId, messageId, seq } = event;
-        entry = { role: "assistant", seq, turnId: thread.turn.turnId, stepId, messageId, state: "open", parts: [] };
-        thread.history.push(entry);
-      }
-      thread.run?.steps.set(event.stepId, { name: event.name, entry });
+      const { stepId, name, kind, taskId, parentStepId, place } = event;
+      const step: OpenStep = { name, kind, entry: undefined };
+      if (taskId !== undefined) step.taskId = taskId;
+      if (parentStepId !== undefined) step.parentStepId = parentStepId;
+      if (place) step.place = place;
+      if (kind === "model") step.entry = speaker(thread, step, event);
+      thread.run?.steps.set(stepId, step);
       return;
     }
     case "step.ended": {
@@ -209,13 +238,14 @@ function apply(thread: Thread, event: StoredEvent): void {
         thread.turn?.usage.push(event.usage);
       }
       if (event.completed) completeCalls(thread, event.stepId);
+      if (step?.taskId !== undefined && step.kind !== "model") finish(thread.graph, step.taskId, event);
       return;
     }
     case "text.started":
     case "reasoning.started": {
       const type = event.type === "text.started" ? "text" : "reasoning";
       const part: TextPart = { type, messageId: event.messageId, text: "" };
-      thread.run?.steps.get(event.stepId)?.entry?.parts.push(part);
+      entryOf(thread, event)?.parts.push(part);
       thread.run?.speaking.set(event.messageId, { type, said: [], part });
       return;
     }
@@ -233,7 +263,7 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "part.added":
-      thread.run?.steps.get(event.stepId)?.entry?.parts.push({ type: "added", part: event.part });
+      entryOf(thread, event)?.parts.push({ type: "added", part: event.part });
       return;
     case "tool.started": {
       const { callId, name, messageId, stepId, owner } = event;
@@ -255,7 +285,10 @@ function apply(thread: Thread, event: StoredEvent): void {
       if (provider) part.provider = provider;
       if (source !== undefined) part.source = source;
       thread.run?.steps.get(event.stepId)?.entry?.parts.push(part);
-      const { approval, timeout, onTimeout, idempotent = false } = event;
+      const { approval, timeout, onTimeout, idempotent = false, taskId, place, inside } = event;
+      if (inside) call.inside = inside;
+      if (taskId !== undefined) call.taskId = taskId;
+      if (place) call.place = place;
       Object.assign(call, { phase: "called", said: [], name, owner, input, approval, invalid, timeout, onTimeout, idempotent, part });
       return;
     }
@@ -306,7 +339,9 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "interrupt.answered": {
+      const { taskId, place } = thread.interrupts.get(event.interruptId) ?? {};
       thread.interrupts.delete(event.interruptId);
+      if (taskId !== undefined && event.callId === undefined) hear(thread.graph, taskId, place?.key, event);
       const call = event.callId === undefined ? undefined : thread.calls.get(event.callId);
       if (!call || event.status !== "resolved") return;
       if (event.input !== undefined) {
@@ -320,9 +355,19 @@ function apply(thread: Thread, event: StoredEvent): void {
     case "state.patched":
       thread.state = patched(thread.state, event.ops);
       return;
+    case "memory.patched":
+      thread.memory = patched(thread.memory, event.ops);
+      return;
     case "thread.rewound":
       thread.history.length = firstAt(thread.history, event.to);
       thread.activities = thread.activities.filter(({ seq }) => seq < event.to);
+      if (event.state !== undefined) thread.state = event.state;
+      if (event.memory !== undefined) thread.memory = event.memory;
+      thread.graph = emptyGraph();
+      if (event.checkpoint) goBackTo(thread.graph, event.checkpoint, event.answers, event.seq);
+      return;
+    case "checkpoint.reached":
+      reach(thread.graph, thread.turn?.turnId ?? "", event, patched);
       return;
     case "thread.changed":
       if (event.title !== undefined) thread.title = event.title;
@@ -339,13 +384,35 @@ function apply(thread: Thread, event: StoredEvent): void {
       return;
     }
     case "tool.progressed":
-    case "checkpoint.reached":
     case "custom.emitted":
     case "thread.forked":
       return;
     default:
       event satisfies never; // an event from a newer release: shown to nobody, decided on by nobody
   }
+}
+
+/** The entry of a step. A node has one from its first word on: most say nothing. */
+function entryOf(thread: Thread, event: { seq: number; stepId: string; messageId: string }): AssistantEntry | undefined {
+  const step = thread.run?.steps.get(event.stepId);
+  if (step) step.entry ??= speaker(thread, step, event);
+  return step?.entry;
+}
+
+function speaker(
+  { turn, history, graph }: Thread,
+  { taskId, kind }: OpenStep,
+  { seq, stepId, messageId }: { seq: number; stepId: string; messageId: string },
+): AssistantEntry | undefined {
+  if (!turn) return undefined;
+  const entry: AssistantEntry = { role: "assistant", seq, turnId: turn.turnId, stepId, messageId, state: "open", parts: [] };
+  if (kind !== "model") entry.kind = "node";
+  if (taskId !== undefined) {
+    entry.taskId = taskId;
+    graph.tasks[taskId]?.entries.push(history.length);
+  }
+  history.push(entry);
+  return entry;
 }
 
 const UNSPOKEN = {
@@ -382,7 +449,7 @@ function completeCalls(thread: Thread, stepId: string): void {
     made += 1;
     if (call.invalid !== undefined) continue;
     right += 1;
-    if (call.owner === "server" && !call.approval) call.phase = "ready";
+    if (call.owner === "server" && !call.approval && !call.inside) call.phase = "ready";
   }
   if (thread.turn && made > 0) thread.turn.misses = right > 0 ? 0 : thread.turn.misses + 1;
 }
@@ -401,8 +468,9 @@ function firstAt(history: Entry[], seq: number): number {
 /** What the turn is waiting for: nothing, unless somebody outside has something to do. */
 export function waits(thread: Thread): Wait[] {
   const waits: Wait[] = [];
-  for (const { phase, callId, name, owner, run, expiresAt } of thread.calls.values()) {
-    if (phase === "offered") waits.push({ type: "call", callId, name, owner, run, ...(expiresAt !== undefined && { expiresAt }) });
+  for (const { phase, callId, name, owner, run, expiresAt, place } of thread.calls.values()) {
+    if (phase === "offered")
+      waits.push({ type: "call", callId, name, owner, run, ...(expiresAt !== undefined && { expiresAt }), ...(place && { place }) });
   }
   for (const { taskId, ...interrupt } of thread.interrupts.values()) waits.push(interrupt);
   return waits;
@@ -421,6 +489,7 @@ export function preview(thread: Thread): Thread {
     run: thread.run && { ...thread.run, speaking: new Map(), steps: new Map(), usage: [] },
     calls: new Map([...thread.calls].map(([id, call]) => [id, { ...call, claim: call.claim && { ...call.claim }, part: undefined }])),
     interrupts: new Map(thread.interrupts),
+    graph: copyGraph(thread.graph),
     history: [],
   };
 }

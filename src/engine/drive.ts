@@ -1,14 +1,13 @@
 import type { Agent, StepContext } from "../agent/agent.ts";
-import { runTool } from "../agent/run-tool.ts";
 import { AppError, type Failure, toFailure } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import { ID_PATTERN } from "../core/ids.ts";
-import { offered, returned } from "../core/settle.ts";
 import { completeStep, conclude, type Next } from "../core/step.ts";
-import { type Call, readyCalls } from "../core/thread.ts";
+import { readyCalls } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
 import { saveBlob } from "./files.ts";
 import { append, catchUp, insisted, isConflict, type Live, queued, release, saveSnapshot } from "./live.ts";
+import { performCalls } from "./perform-calls.ts";
 import { type Recorder, recorder } from "./record.ts";
 
 /** Runs the thread's agent to the end of its run, whoever is or is not watching. Called inside the thread's queue. */
@@ -37,7 +36,8 @@ export function drive(engine: Engine, live: Live): void {
     });
 }
 
-type Driver = {
+/** A run that this process drives. */
+export type Driver = {
   engine: Engine;
   live: Live;
   epoch: number;
@@ -62,7 +62,7 @@ async function loop(driver: Driver): Promise<void> {
       if (driver.stop.signal.reason === "shutdown" || driver.stop.signal.reason === "removed") return;
       failure = toFailure(error);
       if (failure.code === "internal")
-        driver.engine.log({ event: "step.failed", thread: driver.live.key.threadId, message: messageOf(error) });
+        driver.engine.log({ event: "step.failed", thread: driver.live.key.threadId, message: reasonOf(error) });
     }
   }
 }
@@ -125,16 +125,18 @@ function nextOf({ engine, live }: Driver, agent: Agent): Next {
 }
 
 async function performStep(driver: Driver): Promise<void> {
-  const { engine, live, stop, agent, record } = driver;
+  const { stop, agent, record } = driver;
   if (!agent) return;
-  const context = lend(engine, live, stop.signal);
+  const context = lend(driver);
   const steps = interruptible(agent.step(context)[Symbol.asyncIterator](), stop.signal);
   try {
     for (;;) {
       const turn = await steps.next();
       if (turn.done) break;
       const event = turn.value;
-      if (event.type === "step.ended" && event.completed) await endStep(driver, event);
+      if (isBatch(event)) await record.writeAll(event);
+      // A task of a graph made no calls of its own: its end goes with its barrier.
+      else if (event.type === "step.ended" && event.completed && event.writes === undefined) await endStep(driver, event);
       else {
         const full = record.write(event);
         if (full !== undefined) await full;
@@ -149,8 +151,12 @@ async function performStep(driver: Driver): Promise<void> {
   }
 }
 
+function isBatch(event: Event | readonly Event[]): event is readonly Event[] {
+  return Array.isArray(event);
+}
+
 /** A model that does not heed the signal must not keep a cancelled run alive: `next` rejects when the signal does. */
-function interruptible<T>(iterator: AsyncIterator<T>, signal: AbortSignal): { next(): Promise<IteratorResult<T>>; dispose(): void } {
+export function interruptible<T>(iterator: AsyncIterator<T>, signal: AbortSignal): { next(): Promise<IteratorResult<T>>; dispose(): void } {
   let interrupt: (error: Error) => void = () => {};
   const stop = () => interrupt(new AppError("timeout", "Stopped"));
   signal.addEventListener("abort", stop, { once: true });
@@ -185,83 +191,19 @@ async function endStep({ engine, live, epoch, record }: Driver, event: Extract<E
   });
 }
 
-/** Runs the server's calls side by side; results from outside may come in meanwhile, and free further ones. */
-async function performCalls(driver: Driver): Promise<void> {
-  const { engine, live, epoch, stop } = driver;
-  const running = new Map<string, Promise<void>>();
-  let failure: unknown;
-  const news = follower(live);
-  const aborted = once(stop.signal);
-  try {
-    for (;;) {
-      if (failure) throw failure;
-      const change = news.next(); // before looking, or what comes while the claims are written would be missed
-      const ready = readyCalls(live.thread).filter((call) => !running.has(call.callId));
-      if (stop.signal.aborted || (ready.length === 0 && running.size === 0)) return;
-      // Written before anything runs: after a crash, a call that was begun can be told from one that was not.
-      const claims = ready.map(
-        (call): Event => ({ type: "call.claimed", callId: call.callId, by: "server", claim: (call.claim?.claim ?? 0) + 1 }),
-      );
-      await insisted(engine, live, () => append(engine, live, { epoch }, claims));
-      for (const call of ready) {
-        const work = perform(driver, call)
-          .catch((error: unknown) => {
-            failure = error;
-          })
-          .finally(() => running.delete(call.callId));
-        running.set(call.callId, work);
-      }
-      if (running.size > 0) await Promise.race([...running.values(), change, aborted.promise]);
-    }
-  } finally {
-    news.dispose();
-    aborted.dispose();
-  }
-}
-
-async function perform({ engine, live, epoch, stop, agent, record }: Driver, call: Call): Promise<void> {
-  const { callId } = call;
-  const { threadId, user, app } = live.key;
-  const tool = agent?.tools.get(call.name);
-  const execution = tool?.execute
-    ? await runTool(tool, {
-        input: call.input,
-        context: {
-          callId,
-          threadId,
-          user,
-          values: live.thread.options.values ?? {},
-          progress: (output) => void record.write({ type: "tool.progressed", callId, output }),
-        },
-        signal: stop.signal,
-        internal: live.thread.options.toolExecution?.internalConfig ?? {},
-        clock: engine.clock,
-        cache: engine.cache,
-        scope: JSON.stringify([app, user, live.thread.turn?.agent]),
-      })
-    : ({ type: "failed", error: `The tool ${call.name} is no longer available` } as const);
-  if (stop.signal.aborted) return;
-  await record.flush();
-  await insisted(engine, live, async () => {
-    // A cancel or a takeover may have settled it meanwhile: the first settlement wins.
-    if (live.thread.epoch !== epoch || !live.thread.calls.has(callId)) return;
-    const source = { by: "server", via: "engine" };
-    if (execution.type === "handed-back") {
-      const timed = { ...call, timeout: execution.timeout ?? tool?.timeout };
-      return append(engine, live, { epoch }, [offered(timed, live.thread.ordinal + 1, engine.clock.now())]);
-    }
-    const given = execution.type === "completed" ? { output: execution.output } : { error: execution.error };
-    await append(engine, live, { epoch }, [returned(call, execution.type, source, given)]);
-    engine.log({ event: "call.settled", thread: threadId, call: callId, tool: call.name, status: execution.type, by: "server" });
-  });
-}
-
-function lend(engine: Engine, live: Live, signal: AbortSignal): StepContext {
+function lend(driver: Driver): StepContext {
+  const { engine, live, stop } = driver;
   const { key } = live;
   return {
     thread: live.thread,
-    signal,
+    key,
+    signal: stop.signal,
+    clock: engine.clock,
     mint: engine.ids,
+    async runCalls(mine) {
+      await driver.record.flush(); // what made them is in the log before they are looked for
+      await performCalls(driver, mine);
+    },
     model: engine.model,
     async callId(wanted) {
       const name = JSON.stringify([key.app, wanted]);
@@ -282,25 +224,9 @@ function lend(engine: Engine, live: Live, signal: AbortSignal): StepContext {
 
 const RESERVE_MS = 60_000;
 
-function follower(live: Live): { next(): Promise<void>; dispose(): void } {
-  let wake = () => {};
-  const take = () => wake();
-  live.followers.add(take);
-  return {
-    next: () =>
-      new Promise((resolve) => {
-        wake = resolve;
-      }),
-    dispose: () => void live.followers.delete(take),
-  };
-}
-
-function once(signal: AbortSignal): { promise: Promise<undefined>; dispose(): void } {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const wake = () => resolve(undefined);
-  if (signal.aborted) wake();
-  else signal.addEventListener("abort", wake, { once: true });
-  return { promise, dispose: () => signal.removeEventListener("abort", wake) };
+/** What went wrong underneath, which only the log may know. */
+function reasonOf(error: unknown): string {
+  return error instanceof AppError && error.cause !== undefined ? `${error.message}: ${messageOf(error.cause)}` : messageOf(error);
 }
 
 function messageOf(error: unknown): string {

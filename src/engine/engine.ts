@@ -6,6 +6,7 @@ import type { Ids } from "../core/ids.ts";
 import type { Model } from "../model/model.ts";
 import type { Bus } from "../store/bus.ts";
 import type { Store } from "../store/store.ts";
+import type { Beat } from "./beat.ts";
 import type { Live } from "./live.ts";
 
 /** Everything a run needs, passed in. There are no globals. */
@@ -21,6 +22,8 @@ export type Engine = {
   log: Log;
   /** How long deltas are gathered before they are written; the first goes at once, 0 gathers nothing. */
   coalesceMs: number;
+  /** When what was gathered is written: every `coalesceMs`, for all runs at once. */
+  beat: Beat;
   /** Longest a run may take; 0 is for ever. */
   runTimeout: number;
   aggregate: () => Aggregator;

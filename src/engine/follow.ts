@@ -80,7 +80,7 @@ type Reader = {
 };
 
 function attach(live: Live, signal: AbortSignal): Reader {
-  let backlog: Batch[] = [];
+  let backlog: Batch[] = live.latest ? [live.latest] : [];
   let wake = () => {};
   const take = (batch: Batch | undefined) => {
     if (batch) backlog.push(batch);

@@ -13,6 +13,8 @@ export type Live = {
   key: ThreadKey;
   thread: Thread;
   followers: Set<(batch: Batch | undefined) => void>;
+  /** What was delivered last, for the follower who comes right behind its own command. */
+  latest: Batch | undefined;
   /** Stops the run this process drives. */
   driver: { stop: (reason: "cancel" | "timeout" | "shutdown" | "removed") => void } | undefined;
   /** Followers, commands and drivers that hold it. At 0 it may be forgotten. */
@@ -71,6 +73,7 @@ export async function hold(engine: Engine, key: ThreadKey): Promise<Live> {
 export function release(engine: Engine, live: Live): void {
   live.users -= 1;
   if (live.users > 0 || live.gone) return;
+  live.latest = undefined;
   engine.idle.set(keyName(live.key), live);
   let entries = 0;
   for (const { thread } of engine.idle.values()) entries += thread.history.length;
@@ -152,6 +155,7 @@ function deliver(engine: Engine, live: Live, events: readonly StoredEvent[]): vo
     if (event.type === "cancel.requested") live.driver?.stop("cancel");
   }
   const batch: Batch = { events, frames: new Map() };
+  live.latest = batch;
   for (const follower of live.followers) follower(batch);
   live.telling = true;
   engine.bus.publish(live.key);
@@ -163,6 +167,7 @@ function open(engine: Engine, key: ThreadKey): Live {
     key,
     thread: emptyThread(),
     followers: new Set(),
+    latest: undefined,
     driver: undefined,
     users: 0,
     tail: Promise.resolve(),

@@ -53,6 +53,18 @@ describe("recorder", () => {
     assert.deepEqual(appends[1], ["bc"]);
   });
 
+  it("gathers until a beat that all runs share, so that one commit serves them all", async () => {
+    const { write, appends, clock, settled } = await recording();
+    await clock.advance(10);
+    for (const event of [started, delta("a")]) write(event);
+    await settled();
+    write(delta("b"));
+    await clock.advance(14);
+    assert.deepEqual(appends.flat(), ["text.started", "a"]);
+    await clock.advance(1);
+    assert.deepEqual(appends.flat(), ["text.started", "a", "b"]);
+  });
+
   it("gathers from the last write on, so that a slow model is not slowed further", async () => {
     const { write, appends, clock, settled } = await recording();
     write(started);

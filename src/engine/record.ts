@@ -6,6 +6,8 @@ import { append, insisted, type Live } from "./live.ts";
 export interface Recorder {
   /** Takes an event. Waits only when the store cannot keep up. */
   write(event: Event): Promise<void> | undefined;
+  /** Takes events that belong together: one append has them all, behind what was taken before. Resolves when they are in the log. */
+  writeAll(events: readonly Event[]): Promise<void>;
   /** Resolves when everything taken so far is in the log. */
   flush(): Promise<void>;
 }
@@ -16,8 +18,9 @@ const EVENT = 64;
 
 /** Speech of one driver: it is written as long as the run's epoch is still this driver's, and refused from then on. */
 export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
-  const { clock, coalesceMs } = engine;
+  const { clock, coalesceMs, beat } = engine;
   const aggregator = engine.aggregate();
+  const self = {};
   let waiting: Event[] = [];
   let held = 0;
   /** Something waits that must not be gathered any longer: it goes as soon as the store is free. */
@@ -27,6 +30,7 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   let writing: Promise<void> | undefined;
   let failure: unknown;
   let lastWrite = Number.NEGATIVE_INFINITY;
+  let begun = 0;
   let timer: (() => void) | undefined;
 
   const takeAll = () => {
@@ -34,12 +38,14 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
     waiting = [];
     held = 0;
     urgent = false;
-    lastWrite = clock.now();
+    lastWrite = Math.max(clock.now(), begun);
     return events;
   };
-  const start = () => {
+  /** `at`: the beat it starts on, which a timer may be a little early for. */
+  const start = (at = 0) => {
     timer?.();
     timer = undefined;
+    begun = at;
     let events: Event[] | undefined;
     const writeAll = () => {
       events ??= takeAll();
@@ -56,9 +62,16 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
   };
   const schedule = () => {
     if (writing || held === 0 || failure) return;
-    const due = urgent ? 0 : lastWrite + coalesceMs - clock.now();
-    if (due <= 0) start();
-    else timer ??= clock.after(due, start);
+    if (urgent || beat.since(lastWrite)) start();
+    else timer ??= beat.next(start);
+  };
+  const flush = async () => {
+    while (!failure && (writing || held > 0)) {
+      urgent = true;
+      schedule();
+      await writing;
+    }
+    if (failure) throw failure;
   };
   return {
     write(event) {
@@ -69,19 +82,26 @@ export function recorder(engine: Engine, live: Live, epoch: number): Recorder {
       held += EVENT + ("delta" in event ? event.delta.length : 0);
       const first = isDelta(event) && !speaking;
       speaking = isDelta(event);
-      // What opens something has company coming: its first delta, which goes at once, takes it along.
-      if (event.type.endsWith(".started") && coalesceMs > 0) lastWrite = clock.now();
+      if (speaking) beat.hear(self);
+      if (hasCompany(event) && coalesceMs > 0) lastWrite = clock.now();
       else if (first || held > MOST || !out.every(isDelta)) urgent = true;
       schedule();
       return held > MOST ? writing : undefined;
     },
-    async flush() {
-      while (!failure && (writing || held > 0)) {
-        urgent = true;
-        schedule();
-        await writing;
+    writeAll(events) {
+      // Nothing is awaited between them, so the next append takes all.
+      for (const event of events) {
+        for (const out of aggregator.append(event)) waiting.push(out);
+        held += EVENT;
       }
-      if (failure) throw failure;
+      speaking = false;
+      return flush();
     },
+    flush,
   };
+}
+
+/** What opens something is followed by its first delta, which goes at once; a finished task of a graph by its siblings and their barrier. */
+function hasCompany(event: Event): boolean {
+  return event.type.endsWith(".started") || (event.type === "step.ended" && event.writes !== undefined);
 }

@@ -7,9 +7,11 @@ import { type Decision, decide } from "../core/decide.ts";
 import { AppError } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
-import type { Json } from "../core/json.ts";
+import { type Json, sameJson } from "../core/json.ts";
+import { resumed } from "../core/resume.ts";
 import { toVerdict } from "../core/settle.ts";
 import type { Call, Thread } from "../core/thread.ts";
+import { findCheckpoint, past } from "./checkpoint.ts";
 import { drive } from "./drive.ts";
 import type { Engine } from "./engine.ts";
 import { type File, keepFiles } from "./files.ts";
@@ -24,6 +26,8 @@ export type Submitted = {
   seq: number;
   ignored: number;
   events: readonly Event[];
+  /** The thread's state at `seq`, where it was looked at. */
+  state?: Json;
 };
 
 /** Turns a command into facts and starts the run they call for. The only way in for everything outside the driver. */
@@ -35,11 +39,11 @@ export async function submit(engine: Engine, key: ThreadKey, command: Command, f
       const before = await repeated(engine, key, command);
       if (before) return before;
       const meant = await readTexts(engine, live.thread, command);
-      if (meant.type === "run") await check(engine, live.thread, meant);
+      if (meant.type === "run") await check(engine, live, meant);
       const { events, after, ignored } = await decided(engine, live, withPolicy(engine, live.thread, meant), files);
       if (live.thread.run && !live.driver) drive(engine, live);
       tell(engine, key, events, ignored);
-      return { after, ignored, events, seq: live.thread.seq };
+      return { after, ignored, events, seq: live.thread.seq, state: live.thread.state };
     }),
   );
 }
@@ -58,6 +62,10 @@ function tell({ log }: Engine, { threadId: thread }: ThreadKey, events: readonly
 export async function decided(engine: Engine, live: Live, command: Command, files: readonly File[] = []): Promise<Decision> {
   for (;;) {
     const decision = decide(live.thread, command, await known(engine, live, command));
+    for (const event of decision.events) {
+      if (event.type === "thread.rewound" && event.memory === undefined && !sameJson(live.thread.memory, {}))
+        event.memory = (await past(engine, live.key, event.to - 1)).thread.memory; // what an agent keeps must not know what nobody said
+    }
     try {
       const request = command.type === "run" ? command.request : undefined;
       await keepFiles(engine, live.key, files, decision.events);
@@ -85,7 +93,8 @@ export async function adopt(engine: Engine, live: Live): Promise<void> {
 }
 
 /** Index rows for the ids a command names; a command that names none costs no look-up. */
-async function known({ store }: Engine, { key, thread }: Live, command: Command): Promise<Known> {
+async function known(engine: Engine, { key, thread }: Pick<Live, "key" | "thread">, command: Command): Promise<Known> {
+  const { store } = engine;
   if (command.type === "claim") return store.known(key, { messages: [], waits: [command.callId] });
   if (command.type !== "run") return NOTHING_KNOWN;
   const messages = command.messages.map(({ id }) => id);
@@ -93,7 +102,10 @@ async function known({ store }: Engine, { key, thread }: Live, command: Command)
   const waits = command.results.map(({ callId }) => callId);
   for (const { interruptId, callId } of command.answers) waits.push(interruptId ?? `${callId}:approval`);
   if (command.nameless) waits.push(...thread.offers.map(({ callId }) => callId));
-  return store.known(key, { messages, waits, runId: command.runId });
+  const id = command.resume?.checkpointId;
+  const isHere = id === undefined || id === thread.graph.frames[""]?.checkpointId;
+  const checkpoint = isHere ? undefined : await findCheckpoint(engine, key, id);
+  return { ...(await store.known(key, { messages, waits, runId: command.runId })), ...(checkpoint && { checkpoint }) };
 }
 
 /** Doors that carry histories know only texts: where a tool's output is more than a text, it is read as JSON. */
@@ -122,7 +134,8 @@ function toolOf({ agents }: Engine, { turn }: Thread, { name }: Call): Tool | un
 }
 
 /** Refuses, before anything is written, what only user code can judge: agents, options, edited inputs and outputs. */
-async function check(engine: Engine, thread: Thread, command: RunCommand): Promise<void> {
+async function check(engine: Engine, live: Live, command: RunCommand): Promise<void> {
+  const { thread } = live;
   const { agent: name } = command;
   if (name !== undefined && !engine.agents.has(name)) throw new AppError("not_found", `There is no agent ${name}`, { field: "agent" });
   const agent = engine.agents.get(name ?? thread.turn?.agent ?? "default");
@@ -131,7 +144,8 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
   }
   if (command.options) agent?.check?.(command.options);
   const open = (callId: string): Call | undefined => thread.calls.get(callId);
-  for (const answer of command.answers) {
+  const { answers } = command.resume ? resumed(thread, command, await known(engine, live, command)).command : command;
+  for (const answer of answers) {
     const interrupt = thread.interrupts.get(answer.interruptId ?? `${answer.callId}:approval`);
     if (!interrupt || answer.status !== "resolved") continue;
     const call = interrupt.callId === undefined ? undefined : open(interrupt.callId);
@@ -142,7 +156,9 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
         field: "payload",
       });
     }
-    const { input } = toVerdict(answer.value);
+    const { input, output } = toVerdict(answer.value);
+    const given = output === undefined ? undefined : await toolOf(engine, thread, call)?.output?.check(output);
+    if (given && "problem" in given) throw misfit(call, given.problem);
     const verdict = input === undefined ? undefined : await toolOf(engine, thread, call)?.input.check(input);
     if (verdict && "problem" in verdict) {
       throw new AppError("unprocessable", `The edited input does not fit the schema of ${call.name}: ${verdict.problem}`, {
@@ -157,8 +173,10 @@ async function check(engine: Engine, thread: Thread, command: RunCommand): Promi
     if (call?.phase !== "offered" || result.status !== "completed") continue;
     const verdict = await toolOf(engine, thread, call)?.output?.check(result.output ?? null);
     if (!verdict || !("problem" in verdict)) continue;
-    throw new AppError("unprocessable", `The result does not fit the output schema of ${call.name}: ${verdict.problem}`, {
-      field: "output",
-    });
+    throw misfit(call, verdict.problem);
   }
+}
+
+function misfit({ name }: Call, problem: string): AppError {
+  return new AppError("unprocessable", `The result does not fit the output schema of ${name}: ${problem}`, { field: "output" });
 }

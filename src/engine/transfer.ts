@@ -7,7 +7,7 @@ import { conclude } from "../core/step.ts";
 import { emptyThread, fold, type Thread, waits } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
 import { append, queued, using } from "./live.ts";
-import { relocate } from "./relocate.ts";
+import { relocate, renaming } from "./relocate.ts";
 
 /** A log from elsewhere, and the files it refers to. */
 export type Foreign = {
@@ -51,14 +51,13 @@ function adapt({ title, metadata, events }: Foreign, { seq, epoch, ids, now }: O
     fold(thread, { ...event, seq: thread.seq + 1, at: now, v: EVENT_VERSION } as StoredEvent);
     written.push(event);
   };
-  const places = rename(ids, thread);
+  const places = renaming(ids, thread);
   for (const [i, { seq: old, at: _, v: __, ...event }] of events.entries()) {
     at(i, () => {
       const moved = relocate(event as Event, places);
       const why = misfit(thread, moved, places.started);
       if (why !== undefined) throw new AppError("invalid", `${moved.type} ${why}`);
-      if (moved.type === "run.started") places.runs.set(old, thread.seq + 1);
-      if (moved.type === "tool.started") places.started.add(moved.callId);
+      places.moves(old, moved);
       add(moved);
     });
   }
@@ -68,35 +67,6 @@ function adapt({ title, metadata, events }: Foreign, { seq, epoch, ids, now }: O
   const described = !sameJson(metadata, thread.metadata);
   if (named || described) add({ type: "thread.changed", ...(named && { title }), ...(described && { metadata }) });
   return written;
-}
-
-/** Ids the whole app shares are minted; runs are known by their new places. */
-function rename(ids: Ids, thread: Thread) {
-  const calls = new Map<string, string>();
-  const interrupts = new Map<string, string>();
-  const runs = new Map<number, number>();
-  /** Calls that have begun: a second beginning would take the same id twice. */
-  const started = new Set<string>();
-  const call = (id: string) => named(calls, id, () => ids("call"));
-  return {
-    runs,
-    started,
-    call,
-    interrupt: (id: string, callId: string | undefined) =>
-      named(interrupts, id, () => (callId !== undefined && id === `${callId}:approval` ? `${call(callId)}:approval` : ids("interrupt"))),
-    run(seq: number) {
-      const place = runs.get(seq);
-      if (place === undefined) throw new AppError("invalid", `there is no run at ${seq}`);
-      return place;
-    },
-    epoch: () => thread.epoch + 1,
-  };
-}
-
-function named(names: Map<string, string>, id: string, mint: () => string): string {
-  const name = names.get(id) ?? mint();
-  names.set(id, name);
-  return name;
 }
 
 /** Why no log of ours could hold this event at this place; the indexes are built on it. */

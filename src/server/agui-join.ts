@@ -34,14 +34,14 @@ export type Joining = {
  */
 export function joinStream(door: Door, options: AguiOptions, joining: Joining): AguiStream {
   const { key, peer } = joining;
-  return { threadId: key.threadId, peer, open: (signal) => pieces(door, options, joining, signal) };
+  return { threadId: key.threadId, peer, graphs: options.graphs, open: (signal) => pieces(door, options, joining, signal) };
 }
 
 async function* pieces(door: Door, options: AguiOptions, joining: Joining, signal: AbortSignal): AsyncGenerator<Piece> {
   const { engine } = door;
   const { key, peer, runId, followMs } = joining;
   const { threadId } = key;
-  const tell = teller(options, { threadId, runId, peer }, (event) => encode(threadId, event, peer));
+  const tell = teller(options, { threadId, runId, peer }, (event) => encode(threadId, event, peer, options.graphs));
   const until = joining.follow === "forever" ? "forever" : "run";
   const patience = new AbortController();
   const giveUp = followMs > 0 ? engine.clock.after(followMs, () => patience.abort()) : () => {};
@@ -53,9 +53,9 @@ async function* pieces(door: Door, options: AguiOptions, joining: Joining, signa
     for (;;) {
       let told = after === undefined;
       if (after === undefined) {
-        const now = await present(door, joining);
+        const now = await present(door, options, joining);
         running = now.running && joining.follow !== false;
-        yield { frames: await tell.frames(running ? now.frames : [...now.opening, now.ending], now.seq) };
+        yield { frames: await tell.frames(running ? now.frames : [...now.opening, ...now.ending], now.seq) };
         if (!running && until === "run") return;
         after = now.seq;
       }
@@ -89,15 +89,16 @@ function runningAfter(before: boolean, events: readonly StoredEvent[]): boolean 
   return last ? last.type === "run.started" : before;
 }
 
-type Present = { opening: Frame[]; frames: Frame[]; ending: Frame; seq: number; running: boolean };
+type Present = { opening: Frame[]; frames: Frame[]; ending: Frame[]; seq: number; running: boolean };
 
 /** Everything up to one moment, taken without a pause, so that the log can go on exactly behind it. */
-async function present({ engine }: Door, { key, peer, runId }: Joining): Promise<Present> {
+async function present({ engine }: Door, { graphs }: AguiOptions, { key, peer, runId }: Joining): Promise<Present> {
   return using(engine, key, async ({ thread }) => {
     const files = await filesOf(engine, key, thread);
-    const joiner = { threadId: key.threadId, peer, now: engine.clock.now(), runId, messages: toMessages(thread, { peer, files }) };
+    const messages = toMessages(thread, { peer, files });
+    const joiner = { threadId: key.threadId, peer, now: engine.clock.now(), runId, messages, graphs };
     const frames = join(thread, joiner);
-    const opening = frames.filter(({ type }) => type === "RUN_STARTED" || type.endsWith("_SNAPSHOT"));
+    const opening = frames.filter(({ type }) => type === "RUN_STARTED" || type === "STATE_SNAPSHOT" || type === "MESSAGES_SNAPSHOT");
     return { opening, frames, ending: leave(thread, joiner), seq: thread.seq, running: thread.run !== undefined };
   });
 }

@@ -2,6 +2,7 @@ import type { RunOptions } from "../core/event.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { AguiInput } from "../protocol/agui/decode.ts";
 import type { Frame } from "../protocol/agui/encode.ts";
+import type { GraphView } from "../protocol/agui/graph.ts";
 import type { AfterTranslate, BeforeTranslate, Translator } from "./agui-translate.ts";
 
 /** What an app may change about the AG-UI door. Everything has a default. */
@@ -33,6 +34,8 @@ export type AguiOptions = {
   cancelOnDisconnect?: boolean;
   /** Longest a run of this door may take, in milliseconds; 0 is for ever. */
   timeout?: number;
+  /** What is told of graphs beside their steps. */
+  graphs: GraphView;
   /** Whether `history` follows the run that goes on, and for how long at most, in milliseconds; 0 is for ever. */
   follow: boolean;
   followMs: number;
@@ -54,7 +57,7 @@ export type Resolver<T> = (input: AguiInput) => T | undefined | void | Promise<T
 /** One change to a turn. A model must be one the agent offers. */
 export type RunOption = Pick<
   RunOptions,
-  "model" | "instructions" | "maxSteps" | "timeout" | "tools" | "values" | "attributes" | "metadata"
+  "model" | "profile" | "instructions" | "maxSteps" | "timeout" | "tools" | "values" | "attributes" | "metadata"
 >;
 
 export const AGUI_ROUTES: AguiRoutes = {

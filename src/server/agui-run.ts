@@ -2,6 +2,7 @@ import type { RunCommand } from "../core/command.ts";
 import { AppError } from "../core/error.ts";
 import type { Wait } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
+import { type Json, sameJson } from "../core/json.ts";
 import { nameFiles } from "../engine/files.ts";
 import { follow } from "../engine/follow.ts";
 import { using } from "../engine/live.ts";
@@ -31,7 +32,7 @@ export type RunAsked = Asked & {
 /** Does what a request asks for, and says what its sender is told. Refusals before anything was written are thrown. */
 export async function run(door: Door, options: AguiOptions, asked: RunAsked): Promise<AguiStream> {
   const { engine } = door;
-  return inStream(asked, async () => {
+  return inStream(options, asked, async () => {
     const { input, sender } = await receive(door, options, asked);
     const request = decode(input, engine.ids);
     const key = threadKey(sender, request.threadId);
@@ -42,7 +43,7 @@ export async function run(door: Door, options: AguiOptions, asked: RunAsked): Pr
       return joinStream(door, options, { key, peer, runId, follow: "run", followMs: options.followMs });
     }
     const view = { key, request, submitted, sender, after: asked.after ?? 0, hold: asked.hold ?? options.hold ?? false };
-    return { threadId: key.threadId, peer: request.peer, open: (signal) => pieces(door, options, view, signal) };
+    return { threadId: key.threadId, peer: request.peer, graphs: options.graphs, open: (signal) => pieces(door, options, view, signal) };
   });
 }
 
@@ -52,7 +53,7 @@ export async function history(
   options: AguiOptions,
   asked: Asked & { follow?: "run" | "forever" | false | undefined; after?: number | undefined },
 ): Promise<AguiStream> {
-  return inStream(asked, async () => {
+  return inStream(options, asked, async () => {
     const { input, sender } = await receive(door, options, asked);
     return joinStream(door, options, {
       key: threadKey(sender, input.threadId),
@@ -82,14 +83,14 @@ async function stop({ engine }: Door, key: ThreadKey, sender: Principal): Promis
 }
 
 /** Some refusals are told in the protocol's own words: a hook's, and that a thread waits for an answer, so that its client asks again. */
-async function inStream({ body }: Asked, work: () => Promise<AguiStream>): Promise<AguiStream> {
+async function inStream({ graphs }: AguiOptions, { body }: Asked, work: () => Promise<AguiStream>): Promise<AguiStream> {
   try {
     return await work();
   } catch (error) {
     const told = error instanceof HookFailed ? error.failure : error;
     if (!(told instanceof AppError) || (told === error && (told.code !== "conflict" || told.field !== "resume"))) throw error;
     const { threadId, protocolVersion } = body as Partial<AguiInput>;
-    return failed(threadId ?? "", peerOf(protocolVersion ?? undefined), told);
+    return failed({ threadId: threadId ?? "", peer: peerOf(protocolVersion ?? undefined), graphs }, told);
   }
 }
 
@@ -97,7 +98,7 @@ type Started = { key: ThreadKey; input: AguiInput; request: AguiRequest; sender:
 
 async function start(door: Door, options: AguiOptions, { key, input, request, sender, agent }: Started): Promise<Submitted> {
   const { engine } = door;
-  const { runId, parentRunId, results, answers, tools, state } = request;
+  const { runId, parentRunId, results, answers, resume, tools } = request;
   const run = await resolveRun(door, options, input, request.options);
   await checkFiles(door, key, request.messages);
   const { messages, files } = await nameFiles(request.messages);
@@ -109,9 +110,10 @@ async function start(door: Door, options: AguiOptions, { key, input, request, se
     messages,
     results,
     answers,
+    ...(resume && { resume }),
     tools,
     ...(Object.keys(run).length > 0 && { options: run }),
-    ...(state !== undefined && { state }),
+    ...(await stateOf(door, key, request, agent)),
     ...(parentRunId !== undefined && { parentRunId }),
     door: "history",
     by: byLabel(sender),
@@ -119,6 +121,13 @@ async function start(door: Door, options: AguiOptions, { key, input, request, se
     now: engine.clock.now(),
   };
   return submit(engine, key, command, files);
+}
+
+/** What a client says the state is. A graph's state is what its nodes trust: clients send back what they were shown, and it counts for nothing. */
+async function stateOf({ engine }: Door, key: ThreadKey, { state }: AguiRequest, agent: string | undefined): Promise<{ state?: Json }> {
+  if (state === undefined) return {};
+  const name = agent ?? (await using(engine, key, async ({ thread }) => thread.turn?.agent)) ?? "default";
+  return engine.agents.get(name)?.definition ? {} : { state };
 }
 
 /** A file that is named must be one this thread was given before. */
@@ -149,9 +158,12 @@ async function* pieces(door: Door, options: AguiOptions, view: View, signal: Abo
   const missed = after > submitted.after ? [] : await missing(door, key, request, submitted);
   // A snapshot takes away the results that this very run is about to tell.
   const echo = missed.some(({ type }) => type === "MESSAGES_SNAPSHOT") || options.echoToolResults;
-  const tell = teller(options, { threadId, runId, peer }, (event) =>
-    event.seq <= submitted.seq ? prelude(threadId, event, { shown, missed, echo }, peer) : encode(threadId, event, peer),
-  );
+  const state = after > submitted.after ? undefined : stateFor(request, submitted);
+  const tell = teller(options, { threadId, runId, peer }, (event) => {
+    if (event.seq > submitted.seq) return encode(threadId, event, peer, options.graphs);
+    if (state && event.type === "state.patched") return []; // told, or held, as it is behind all of them
+    return prelude(threadId, event, { shown, missed: [...(state ?? []), ...missed], echo }, peer, options.graphs);
+  });
   let ended = false;
   try {
     for await (const batch of follow(engine, key, { after, until: view.hold ? { mine } : "run", signal })) {
@@ -169,6 +181,16 @@ async function* pieces(door: Door, options: AguiOptions, view: View, signal: Abo
   } finally {
     if (!ended && options.cancelOnDisconnect && !engine.stopping) await stop(door, key, sender).catch(() => {});
   }
+}
+
+/**
+ * What a client that keeps a state must hear of it before the changes to come: nothing, or all of it, where its own is another.
+ * Undefined leaves it to the changes its request caused.
+ */
+function stateFor(request: AguiRequest, { state, events }: Submitted): Frame[] | undefined {
+  if (request.state === undefined || state === undefined) return undefined;
+  if (!sameJson(request.state, state)) return [{ type: "STATE_SNAPSHOT", snapshot: state }];
+  return events.length === 0 ? [] : undefined;
 }
 
 /** Whether a request without news comes from a client that shows something of the run it follows. */

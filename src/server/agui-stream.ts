@@ -1,6 +1,7 @@
 import { type AppError, toFailure } from "../core/error.ts";
 import type { Batch } from "../engine/live.ts";
 import { encode, type Frame } from "../protocol/agui/encode.ts";
+import type { GraphView } from "../protocol/agui/graph.ts";
 import type { Peer } from "../protocol/agui/peer.ts";
 import { frame } from "./sse.ts";
 
@@ -11,29 +12,28 @@ export type Numbered = { frame: Frame; seq?: number };
 export type Piece = { frames: readonly Numbered[] } | { batch: Batch };
 
 /** An answer on its way to one client. Nothing is read from the log before it is opened. */
-export type AguiStream = { threadId: string; peer: Peer; open(signal: AbortSignal): AsyncIterable<Piece> };
+export type AguiStream = { threadId: string; peer: Peer; graphs: GraphView; open(signal: AbortSignal): AsyncIterable<Piece> };
 
 /** A stream for any transport: one AG-UI event after the other. */
-export async function* eventsOf({ threadId, peer, open }: AguiStream, signal: AbortSignal): AsyncGenerator<Frame> {
+export async function* eventsOf({ threadId, peer, graphs, open }: AguiStream, signal: AbortSignal): AsyncGenerator<Frame> {
   for await (const piece of open(signal)) {
     if ("frames" in piece) for (const told of piece.frames) yield told.frame;
-    else for (const event of piece.batch.events) yield* encode(threadId, event, peer);
+    else for (const event of piece.batch.events) yield* encode(threadId, event, peer, graphs);
   }
 }
 
 /** A stream as SSE. What everyone of a kind reads alike is encoded once. */
-export async function* bytesOf({ threadId, peer, open }: AguiStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* bytesOf({ open, ...stream }: AguiStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for await (const piece of open(signal)) {
-    const bytes = "frames" in piece ? written(piece.frames) : shared(threadId, piece.batch, peer);
+    const bytes = "frames" in piece ? written(piece.frames) : shared(piece.batch, stream);
     if (bytes.length > 0) yield bytes;
   }
 }
 
 /** A stream that has only an error to tell, for those who are owed one in the protocol's own words. */
-export function failed(threadId: string, peer: Peer, error: AppError): AguiStream {
+export function failed(stream: Omit<AguiStream, "open">, error: AppError): AguiStream {
   return {
-    threadId,
-    peer,
+    ...stream,
     async *open() {
       yield { frames: [{ frame: errorFrame(error) }] };
     },
@@ -45,13 +45,13 @@ export function errorFrame(error: unknown): Frame {
   return { type: "RUN_ERROR", message, code };
 }
 
-/** The frames of a batch, made once for each kind of peer. */
-function shared(threadId: string, batch: Batch, peer: Peer): Uint8Array {
+/** The frames of a batch, made once for each kind of peer: what is told of graphs is the same for a whole server. */
+function shared(batch: Batch, { threadId, peer, graphs }: Omit<AguiStream, "open">): Uint8Array {
   let bytes = batch.frames.get(peer);
   if (!bytes) {
     bytes = written(
       batch.events.flatMap((event) =>
-        encode(threadId, event, peer).map((frame, i, { length }) => (i === length - 1 ? { frame, seq: event.seq } : { frame })),
+        encode(threadId, event, peer, graphs).map((frame, i, { length }) => (i === length - 1 ? { frame, seq: event.seq } : { frame })),
       ),
     );
     batch.frames.set(peer, bytes);

@@ -23,7 +23,8 @@ export async function send(
   const { plan, label, retry } = await using(engine, key, async ({ thread }) => {
     const plan = reconcile(thread, request);
     const turnId = turnOf(thread, plan.about);
-    if (turnId === undefined && plan.messages.length === 0 && !(plan.results.length > 0 || plan.answers.length > 0)) {
+    const bare = plan.messages.length + plan.results.length + plan.answers.length === 0 && !request.resume;
+    if (turnId === undefined && bare) {
       throw new AppError("not_found", "This thread has no such message; load its messages again", { field: "messages" });
     }
     const first = thread.history.find((entry) => entry.role === "user" && entry.turnId === turnId);
@@ -32,7 +33,8 @@ export async function send(
   });
   if (plan.ignored > 0) engine.log({ event: "input.ignored", thread: key.threadId, door: "aisdk", count: plan.ignored });
   const { messages, rewindTo, results, answers, about } = plan;
-  const news = messages.length + results.length + answers.length > 0 || rewindTo !== undefined;
+  const { resume } = request;
+  const news = messages.length + results.length + answers.length > 0 || rewindTo !== undefined || resume !== undefined;
   if (rewindTo !== undefined) await makeRoom(door, key, principal);
   if (news || retry) {
     const { agent, tools, options } = request;
@@ -45,6 +47,7 @@ export async function send(
       messages: named.messages,
       results: await fitting(door, key, results),
       answers,
+      ...(resume && { resume: { answers: resume } }),
       ...(tools && { tools }),
       ...(Object.keys(options).length > 0 && { options }),
       ...(rewindTo !== undefined && { rewindTo }),

@@ -69,11 +69,16 @@ export async function* uiStream({ engine }: Door, view: View, signal: AbortSigna
   if (signal.aborted) return;
 
   const end = await look((thread) => ({
-    mine: thread.turn?.turnId === turnId && !thread.run && waits(thread).some(mine),
+    // A plain question is no reason to leave the last step as it is: where that one ends in calls, clients would send for ever.
+    mine: thread.turn?.turnId === turnId && !thread.run && waits(thread).some((wait) => mine(wait) && wait.callId !== undefined),
     status: status ?? statusOf(thread, turnId),
     calls: endsInCalls(thread, turnId),
+    error: thread.turn?.turnId === turnId && thread.ended?.outcome.type === "failed" ? thread.ended.outcome.error.message : undefined,
   }));
-  const over = start.open || end.status === "waiting" ? [] : [{ type: "finish", messageMetadata: { status: end.status } }];
+  const ending =
+    end.error === undefined ? { type: "finish", messageMetadata: { status: end.status } } : { type: "error", errorText: end.error };
+  // A run may be over before anybody could follow it.
+  const over = start.open || end.status === "waiting" ? [] : [ending];
   const idle = end.mine || (stepped && !end.calls) ? [] : rest(end.status, shown.held);
   yield bytes([...over, ...idle], "data: [DONE]\n\n");
 }

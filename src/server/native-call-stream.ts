@@ -6,7 +6,7 @@ import { decodeCallQuery } from "../protocol/native/query.ts";
 import type { WaitQuery, WaitRow } from "../store/store.ts";
 import type { Door } from "./door.ts";
 import { callQuery } from "./native-call-query.ts";
-import { callJson } from "./native-row.ts";
+import { type CallJson, callJson } from "./native-row.ts";
 import type { Principal } from "./principal.ts";
 import { frame, sse } from "./sse.ts";
 
@@ -17,29 +17,43 @@ const PAGE = 200;
  * It begins with what is open, so a client that reconnects misses nothing and needs no offset.
  */
 export function callStream(door: Door, c: Context, principal: Principal): Response {
-  const query = { ...callQuery(principal, decodeCallQuery(c.req.query())), status: "pending", limit: PAGE };
-  return sse(c, (signal) => frames(door, principal, query, signal), door.streams, { open: true });
+  const { limit: _, after: __, statuses: ___, ...query } = callQuery(principal, decodeCallQuery(c.req.query()));
+  return sse(c, (signal) => bytes(callFrames(door, principal, query, signal)), door.streams, { open: true });
 }
 
-async function* frames({ engine }: Door, principal: Principal, query: WaitQuery, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* bytes(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const text of texts) yield Buffer.from(text);
+}
+
+/** The same for other streams. `asList` tells what is open in one `calls` frame: whoever reconnects knows what is not open any more. */
+export async function* callFrames(
+  { engine }: Door,
+  principal: Principal,
+  asked: Omit<WaitQuery, "limit" | "after">,
+  signal: AbortSignal,
+  { asList = false }: { asList?: boolean } = {},
+): AsyncGenerator<string> {
+  const query = { ...asked, status: "pending", limit: PAGE };
   const { app, user, threadId } = query;
   const wanted = (key: ThreadKey) =>
     key.app === app && (user === undefined || key.user === user) && (threadId === undefined || key.threadId === threadId);
   const news = changes(engine, { wanted, everyMs: 0, signal });
   /** What this client has been told is open, by thread; a mark tells whether it has changed. */
   const shown = new Map<string, Map<string, string>>();
-  const { after: _, ...everything } = query;
-  for await (const rows of pages(engine, everything)) {
+  const list: CallJson[] = [];
+  for await (const rows of pages(engine, query)) {
     const text = rows.map((row) => show(row, shown, principal, engine.clock.now())).join("");
-    if (text !== "") yield Buffer.from(text);
+    if (asList) list.push(...rows.map((row) => callJson(row, principal, engine.clock.now())));
+    else if (text !== "") yield text;
   }
+  if (asList) yield `event: calls\n${frame(JSON.stringify({ calls: list }))}`;
   for await (const keys of news) {
     let text = "";
     for (const key of keys) {
       const name = keyName(key);
       if (!shown.has(name) && nothingOpen(engine, name)) continue;
       const open = new Set<string>();
-      for await (const rows of pages(engine, { ...everything, user: key.user, threadId: key.threadId })) {
+      for await (const rows of pages(engine, { ...query, user: key.user, threadId: key.threadId })) {
         for (const row of rows) {
           open.add(row.id);
           text += show(row, shown, principal, engine.clock.now());
@@ -48,7 +62,7 @@ async function* frames({ engine }: Door, principal: Principal, query: WaitQuery,
       for (const id of shown.get(name)?.keys() ?? []) if (!open.has(id)) text += await hide(engine, app, id, shown.get(name));
       if (open.size === 0) shown.delete(name);
     }
-    if (text !== "") yield Buffer.from(text);
+    if (text !== "") yield text;
   }
 }
 

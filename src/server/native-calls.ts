@@ -10,11 +10,13 @@ import {
   decodeHeartbeat,
   decodeRejection,
   decodeRelease,
+  decodeResponse,
   decodeResult,
 } from "../protocol/native/decode.ts";
 import { decodeCallQuery } from "../protocol/native/query.ts";
 import type { WaitRow } from "../store/store.ts";
 import { asker, body, type Door } from "./door.ts";
+import { callDetail } from "./native-call-detail.ts";
 import { callQuery } from "./native-call-query.ts";
 import { callStream } from "./native-call-stream.ts";
 import { callJson, iso, runIdOf } from "./native-row.ts";
@@ -36,7 +38,7 @@ export function callRoutes(door: Door): Hono {
 
   app.get("/:id", async (c) => {
     const principal = await asker(door, c);
-    return c.json(callJson(offered(await reached(door, principal, c)), principal, clock.now()));
+    return c.json(await callDetail(door, offered(await reached(door, principal, c)), principal));
   });
 
   app.post("/:id/result", async (c) => {
@@ -58,6 +60,18 @@ export function callRoutes(door: Door): Hono {
       return c.json(await settle(door, principal, wait, { answers: [answer] }, status));
     });
   }
+
+  // A person's own answer in place of the tool: for a call that waits for approval, and for one that was handed out.
+  app.post("/:id/respond", async (c) => {
+    const principal = await asker(door, c);
+    const wait = await reached(door, principal, c);
+    if (principal.kind === "executor") throw new AppError("forbidden", "Only a person may answer in place of a tool");
+    const { output } = decodeResponse(await body(door, c));
+    if (wait.kind === "call" && wait.ordinal !== undefined)
+      return c.json(await settle(door, principal, wait, { results: [{ callId: wait.id, status: "completed", output }] }));
+    const answer = { ...questionOf(wait), status: "resolved" as const, value: { approved: false, output } };
+    return c.json(await settle(door, principal, wait, { answers: [answer] }, "completed"));
+  });
 
   app.post("/:id/claim", async (c) => {
     const principal = await asker(door, c);

@@ -5,6 +5,7 @@ import { follow, type Until } from "../engine/follow.ts";
 import type { Batch } from "../engine/live.ts";
 import { decodeOffset } from "../protocol/native/offset.ts";
 import { project, type Reader } from "../protocol/native/project.ts";
+import { decodeLogQuery } from "../protocol/native/query.ts";
 import type { Door } from "./door.ts";
 import { member, namedThread } from "./native-member.ts";
 import { threadRow } from "./native-row.ts";
@@ -21,6 +22,17 @@ export function eventRoutes(door: Door): Hono {
     const until = decodeUntil(c.req.query("until"));
     await threadRow(door.engine, key);
     return sse(c, (signal) => eventFrames(door, key, { after, until, reader: principal.kind, signal }), door.streams, { open: true });
+  });
+
+  // One page of the past, for whoever wants to read and not to follow.
+  app.get("/:id/log", async (c) => {
+    const principal = await member(door, c);
+    const key = namedThread(principal, c);
+    const { after, limit, deltas } = decodeLogQuery(c.req.query());
+    const { seq } = await threadRow(door.engine, key);
+    const events = await door.engine.store.read(key, { after, limit, deltas });
+    const last = events.at(-1)?.seq ?? seq;
+    return c.json({ events: events.map((event) => project(event, principal.kind)), ...(events.length === limit && { next: last }), seq });
   });
   return app;
 }

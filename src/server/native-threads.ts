@@ -7,6 +7,7 @@ import { submit } from "../engine/submit.ts";
 import { decodeCancel, decodeChange, decodeRun } from "../protocol/native/decode.ts";
 import { decodeThreadQuery } from "../protocol/native/query.ts";
 import { body, type Door } from "./door.ts";
+import { mayEdit } from "./native-checkpoints.ts";
 import { member, namedThread, ownerOf } from "./native-member.ts";
 import { callJson, runIdOf, threadJson, threadRow } from "./native-row.ts";
 import { byLabel, type Principal } from "./principal.ts";
@@ -57,6 +58,8 @@ export function threadRoutes(door: Door): Hono {
     const key = namedThread(principal, c);
     const json = await body(door, c);
     const { message, ...request } = decodeRun(json, ids);
+    if (request.resume) await threadRow(engine, key);
+    if (request.resume?.state) mayEdit(door, principal);
     const keyed = requestKey(c, json);
     const { messages, files } = await nameFiles(message ? [message] : []);
     const command: RunCommand = {

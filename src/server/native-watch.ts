@@ -5,10 +5,12 @@ import { follow } from "../engine/follow.ts";
 import type { Batch } from "../engine/live.ts";
 import { decodeVector, encodeVector, type Watched } from "../protocol/native/offset.ts";
 import { project } from "../protocol/native/project.ts";
+import { decodeWatchQuery } from "../protocol/native/query.ts";
 import { type Door, threadKey } from "./door.ts";
 import { merge } from "./merge.ts";
+import { callFrames } from "./native-call-stream.ts";
 import { type Member, member, ownerOf } from "./native-member.ts";
-import { headJson } from "./native-row.ts";
+import { headJson, iso } from "./native-row.ts";
 import { mayReach } from "./principal.ts";
 import { frame, sse } from "./sse.ts";
 
@@ -21,19 +23,27 @@ const HEAD_EVERY_MS = 100;
 /** All threads of a principal in one stream: events of the few it watches, heads of the others. */
 export function watchRoutes(door: Door): Hono {
   const app = new Hono();
+  /** Since when this process serves the stream. Another time after a reconnect means that the server was restarted. */
+  let startedAt: number | undefined;
   app.get("/", async (c) => {
     const principal = await member(door, c);
     const last = c.req.header("last-event-id");
+    startedAt ??= door.engine.clock.now();
+    const { heads, calls } = decodeWatchQuery(c.req.query());
     const watched = last ? decodeVector(last, "Last-Event-ID") : decodeVector(c.req.query("watch"), "watch");
     const places = new Map<string, Place>();
     for (const { threadId, user, after } of watched) {
       const key = threadKey(principal, threadId, user);
       places.set(keyName(key), { key, after });
     }
-    return sse(c, (signal) => frames(door, principal, places, signal), door.streams, { open: true });
+    const wanted = { places, heads, calls, startedAt };
+    return sse(c, (signal) => frames(door, principal, wanted, signal), door.streams, { open: true });
   });
   return app;
 }
+
+/** What a reader wants: events of these threads, heads of the others or of all, and the open calls. */
+type Wanted = { places: ReadonlyMap<string, Place>; heads: "others" | "all"; calls: boolean; startedAt: number };
 
 /** A watched thread and the last event of it that was sent. */
 type Place = { key: ThreadKey; after: number };
@@ -44,10 +54,14 @@ type News = { type: "events"; place: Place; batch: Batch } | { type: "frames"; t
  * The vector is written here, in the order in which frames leave: an id that ran ahead of another thread's events would lose
  * them when the connection is cut in between.
  */
-async function* frames(door: Door, principal: Member, places: ReadonlyMap<string, Place>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* frames(door: Door, principal: Member, wanted: Wanted, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { places, startedAt } = wanted;
+  const hello = { version: door.version, startedAt: iso(startedAt), now: iso(door.engine.clock.now()) };
+  yield Buffer.from(`event: hello\n${frame(JSON.stringify(hello))}`);
   const watched = [...places.values()];
   const vector = () => encodeVector(watched.map(({ key, after }): Watched => ({ ...named(key, principal), after })));
-  const sources = [heads(door, principal, places, signal), ...watched.map((place) => events(door, principal, place, signal))];
+  const sources = [heads(door, principal, wanted, signal), ...watched.map((place) => events(door, principal, place, signal))];
+  if (wanted.calls) sources.push(calls(door, principal, signal));
   for await (const news of merge(sources)) {
     if (news.type === "frames") {
       yield Buffer.from(news.text);
@@ -74,12 +88,12 @@ async function* events({ engine }: Door, principal: Member, place: Place, signal
   }
 }
 
-async function* heads({ engine }: Door, principal: Member, watched: ReadonlyMap<string, Place>, signal: AbortSignal): AsyncGenerator<News> {
+async function* heads({ engine }: Door, principal: Member, wanted: Wanted, signal: AbortSignal): AsyncGenerator<News> {
   const { store } = engine;
-  const wanted = (key: ThreadKey) => mayReach(principal, key) && !watched.has(keyName(key));
-  const news = changes(engine, { wanted, everyMs: HEAD_EVERY_MS, signal });
+  const shown = (key: ThreadKey) => wanted.heads === "all" || !wanted.places.has(keyName(key));
+  const news = changes(engine, { wanted: (key) => mayReach(principal, key) && shown(key), everyMs: HEAD_EVERY_MS, signal });
   const { threads } = await store.threads({ app: principal.app, ...ownerOf(principal, undefined), limit: MOST_HEADS });
-  const others = threads.filter((row) => !watched.has(keyName(row)));
+  const others = threads.filter(shown);
   // Oldest first, so that a client that puts every head on top ends up with the newest there.
   const first = others.reverse().map((row) => `event: head\n${frame(JSON.stringify(headJson(row, principal)))}`);
   if (first.length > 0) yield { type: "frames", text: first.join("") };
@@ -91,6 +105,12 @@ async function* heads({ engine }: Door, principal: Member, watched: ReadonlyMap<
     }
     yield { type: "frames", text };
   }
+}
+
+/** What is open as one list, then what comes and goes. */
+async function* calls(door: Door, principal: Member, signal: AbortSignal): AsyncGenerator<News> {
+  const query = { app: principal.app, ...ownerOf(principal, undefined) };
+  for await (const bytes of callFrames(door, principal, query, signal, { asList: true })) yield { type: "frames", text: bytes };
 }
 
 function gone(key: ThreadKey, principal: Member): string {

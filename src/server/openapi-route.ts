@@ -7,7 +7,7 @@ export type Described = {
   method: "get" | "post" | "patch" | "delete";
   path: string;
   summary: string;
-  door: "rest" | "native";
+  door: "rest" | "native" | "aisdk";
   body?: z.ZodType;
   /** What the body is where it is no JSON. */
   bodyType?: string;
@@ -15,7 +15,7 @@ export type Described = {
   headers?: Record<string, string>;
   /** A body to begin with. */
   example?: JsonObject;
-  answers: Record<number, z.ZodType | { type: string } | undefined>;
+  answers: Record<number, z.ZodType | { type: string | string[] } | undefined>;
   /** What it may refuse with, besides what every route may. */
   errors: ErrorCode[];
 };

@@ -4,6 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import { ANSWERS as NATIVE_ANSWERS } from "../protocol/native/schemas.ts";
 import { ANSWERS as REST_ANSWERS } from "../protocol/rest/schemas.ts";
 import { STATUS } from "./door.ts";
+import { AISDK } from "./openapi-aisdk.ts";
 import { NATIVE } from "./openapi-native.ts";
 import { REST } from "./openapi-rest.ts";
 import type { Described } from "./openapi-route.ts";
@@ -14,10 +15,10 @@ const EVERYWHERE: ErrorCode[] = ["invalid", "unauthorized", "forbidden", "not_fo
 /** What any route with a body may refuse with. */
 const WITH_BODY: ErrorCode[] = ["too_large", "unsupported"];
 
-/** The REST and native doors in OpenAPI 3.1, made of the schemas that validate them. */
+/** The REST, AI SDK and native doors in OpenAPI 3.1, made of the schemas that validate them. */
 export function openApi(version: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const route of [...REST, ...NATIVE]) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  for (const route of [...REST, ...AISDK, ...NATIVE]) paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
   return {
     openapi: "3.1.0",
     info: { title: "Handback", version, description: "An agent server for tools that run somewhere else." },
@@ -25,6 +26,7 @@ export function openApi(version: string): JsonObject {
     security: [{}, { bearer: [] }],
     tags: [
       { name: "rest", description: "Seed 002: tools executed by another system, with nothing but HTTP" },
+      { name: "aisdk", description: "For `useChat` and assistant-ui, and seed 004's stateless requests" },
       { name: "native", description: "Everything there is, as `handback/client` uses it" },
     ],
     paths,
@@ -86,8 +88,8 @@ function json(schema: JsonObject): JsonObject {
   return { "application/json": { schema } };
 }
 
-function text(type: string): JsonObject {
-  return { [type]: { schema: { type: "string" } } };
+function text(type: string | string[]): JsonObject {
+  return Object.fromEntries([type].flat().map((name) => [name, { schema: { type: "string" } }]));
 }
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonObject {

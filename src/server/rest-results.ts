@@ -21,7 +21,7 @@ export function toolResultRoutes(door: Door): Hono {
   app.post("/tool-result", async (c) => {
     const json = await body(door, c);
     const asked = decodeToolResults(json);
-    const { key, by, results, nameless, member } = await senderOf(door, c, asked);
+    const { key, by, results, nameless, answers, member } = await senderOf(door, c, asked);
     const request = requestKey(c, json);
     const submitted = await submit(engine, key, {
       type: "run",
@@ -30,7 +30,7 @@ export function toolResultRoutes(door: Door): Hono {
       messages: [],
       results,
       nameless,
-      answers: [],
+      answers,
       door: "explicit",
       by,
       via: "rest",
@@ -43,7 +43,12 @@ export function toolResultRoutes(door: Door): Hono {
     const events = member ? await view(door, key, { after, until: "run", patience: 0, signal: c.req.raw.signal }) : [];
     const agentResponse = toAnswer(threadId, events);
     const named = results.map(({ callId }) => callId);
-    const settled = member ? settlements(submitted, events, named) : named.map((toolCallId) => ({ toolCallId }));
+    const settled: Settlement[] =
+      answers.length > 0
+        ? answers.map(({ interruptId = "" }) => ({ interruptId }))
+        : member
+          ? settlements(submitted, events, named)
+          : named.map((toolCallId) => ({ toolCallId }));
     const { status, remaining } = agentResponse;
     const data = { message: PROCESSED, threadId, agentResponse, status, remaining, ...settled[0], results: settled };
     const failure = events.findLast((event) => event.type === "run.ended")?.outcome;
@@ -70,7 +75,7 @@ export function toolResultRoutes(door: Door): Hono {
 }
 
 type Returned = Extract<StoredEvent, { type: "tool.returned" }>;
-type Settlement = { toolCallId: string; toolName?: string; metadata?: Json };
+type Settlement = { toolCallId?: string; interruptId?: string; toolName?: string; metadata?: Json };
 
 /** The calls this request settled; for a repetition, those it settled the first time. */
 function settlements({ events }: Submitted, seen: readonly StoredEvent[], named: string[]): Settlement[] {

@@ -5,7 +5,7 @@ import type { ThreadKey } from "../core/ids.ts";
 import { using } from "../engine/live.ts";
 import { submit } from "../engine/submit.ts";
 import type { Webhooks } from "../engine/webhooks.ts";
-import { type Answer, toAnswer } from "../protocol/rest/answer.ts";
+import { type Answer, question, toAnswer } from "../protocol/rest/answer.ts";
 import { type ChatRequest, decodeChat } from "../protocol/rest/decode.ts";
 import { body, type Door, STATUS, threadKey } from "./door.ts";
 import { eventFrames } from "./native-events.ts";
@@ -49,7 +49,7 @@ export function restRoutes(door: Door): Hono {
       results: asked.results,
       nameless: asked.nameless,
       answers: [],
-      options: { toolExecution },
+      options: { ...asked.options, toolExecution },
       door: "explicit",
       by: byLabel(principal),
       via: "rest",
@@ -69,7 +69,9 @@ export function restRoutes(door: Door): Hono {
   app.get("/pending-tools/:id", async (c) => {
     const key = namedThread(await member(door, c), c);
     const pendingToolCalls = await pending(door, key);
-    return c.json({ success: true, data: { threadId: key.threadId, pendingToolCalls, count: pendingToolCalls.length } });
+    const pendingInterrupts = await using(engine, key, async ({ thread }) => [...thread.interrupts.values()].map(question));
+    const { threadId } = key;
+    return c.json({ success: true, data: { threadId, pendingToolCalls, count: pendingToolCalls.length, pendingInterrupts } });
   });
 
   app.route("/", toolResultRoutes(door));
@@ -98,6 +100,7 @@ function callbacks({ webhooks }: Door): Webhooks {
 
 /** A call as the seed lists it. */
 export type PendingTool = {
+  kind: "call";
   id: string;
   name: string;
   args: unknown;
@@ -114,7 +117,16 @@ async function pending({ engine }: Door, key: ThreadKey): Promise<PendingTool[]>
   const { waits } = await engine.store.waits({ ...key, kind: "call", status: "pending", limit: MOST_CALLS });
   return waits.map(({ id, name, input, createdAt, expiresAt, threadId, status }) => {
     const spec = engine.agents.get(agent)?.tools.get(name)?.spec ?? declared.find((tool) => tool.name === name);
-    const base = { id, name, args: input, description: spec?.description ?? "", timestamp: iso(createdAt), threadId, status };
+    const base = {
+      kind: "call" as const,
+      id,
+      name,
+      args: input,
+      description: spec?.description ?? "",
+      timestamp: iso(createdAt),
+      threadId,
+      status,
+    };
     return { ...base, ...(expiresAt !== undefined && { expiresAt: iso(expiresAt) }) };
   });
 }

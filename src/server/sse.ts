@@ -21,12 +21,21 @@ export function frame(data: string, id?: number | string): string {
  */
 export function sse(c: Context, frames: Pull, streams: Streams, { open = false }: { open?: boolean } = {}): Response {
   if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
-  const first = open ? OPEN : undefined;
+  return respond(c, frames, streams, { headers: HEADERS, ...(open && { first: OPEN }) });
+}
+
+/** Answers with text as it comes. Nothing else has a place in it: what goes wrong breaks the connection off. */
+export function plainText(c: Context, frames: Pull, streams: Streams): Response {
+  return respond(c, frames, streams, { headers: { ...HEADERS, "content-type": "text/plain; charset=utf-8" }, bare: true });
+}
+
+function respond(c: Context, frames: Pull, streams: Streams, { headers, ...how }: How & { headers: Record<string, string> }): Response {
   const outgoing: unknown = c.env?.outgoing;
-  if (!(outgoing instanceof ServerResponse)) return c.body(readable(streams, frames, first), 200, HEADERS);
+  const send = (sink: Sink) => streams.open(frames, sink, how);
+  if (!(outgoing instanceof ServerResponse)) return c.body(readable(send), 200, headers);
   // By way of the context, so that headers set before us (CORS) are sent too.
-  outgoing.setHeaders(c.body(null, 200, HEADERS).headers);
-  if (!outgoing.destroyed) writeRaw(outgoing, streams, frames, first);
+  outgoing.setHeaders(c.body(null, 200, headers).headers);
+  if (!outgoing.destroyed) writeRaw(outgoing, send);
   return RESPONSE_ALREADY_SENT;
 }
 
@@ -36,10 +45,13 @@ export type Streams = {
   /** Ends every stream as if its frames had ended; what was written is still delivered. */
   endAll(): void;
   /** Moves frames into a sink until one of the two ends. */
-  open(frames: Pull, sink: Sink, first?: Uint8Array): Reader;
+  open(frames: Pull, sink: Sink, how?: How): Reader;
 };
 
 type Pull = (signal: AbortSignal) => Frames;
+
+/** How a stream is sent: `first` at once. A `bare` one has no comments in it, and is broken off where it does not come to its end. */
+type How = { first?: Uint8Array; bare?: boolean };
 
 /** Where a stream writes to. `write` says whether there is room for more; if not, `drained` is called when there is. */
 type Sink = { write(chunk: Uint8Array): boolean; end(): void; destroy(): void };
@@ -59,7 +71,7 @@ export type StreamsOptions = {
 
 /** A set of streams that share one timer for heartbeats and stalled readers. */
 export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stallMs = 30_000 }: StreamsOptions): Streams {
-  const streams = new Set<{ check(now: number): void; end(): void }>();
+  const streams = new Set<{ check(now: number): void; cut(): void }>();
   let ticking = false;
 
   const tick = () => {
@@ -69,7 +81,7 @@ export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stal
     if (ticking) clock.after(Math.min(1000, heartbeatMs, stallMs), tick);
   };
 
-  const open: Streams["open"] = (frames, sink, first) => {
+  const open: Streams["open"] = (frames, sink, { first, bare = false } = {}) => {
     const abort = new AbortController();
     let wroteAt = clock.now();
     let full = false;
@@ -89,8 +101,12 @@ export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stal
       end() {
         if (stop()) sink.end();
       },
+      cut() {
+        if (!bare) stream.end();
+        else if (stop()) sink.destroy();
+      },
       check(now: number) {
-        if (!full && now - wroteAt >= heartbeatMs) write(HEARTBEAT);
+        if (!full && !bare && now - wroteAt >= heartbeatMs) write(HEARTBEAT);
         if (!full || now - wroteAt < stallMs) return;
         stop();
         sink.destroy();
@@ -98,6 +114,8 @@ export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stal
       },
     };
     const run = async () => {
+      // What the same turn of the loop still has to do comes first, above all the request to the model.
+      await new Promise(setImmediate);
       try {
         for await (const chunk of frames(abort.signal)) {
           if (abort.signal.aborted) break;
@@ -109,6 +127,7 @@ export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stal
         // Headers are out, so it is too late for a status. What the reader is owed is in the log and can be followed again.
         const name = error instanceof Error ? error.name : typeof error;
         if (!abort.signal.aborted) log({ event: "stream.failed", code: toFailure(error).code, error: name });
+        stream.cut();
       }
       stream.end();
     };
@@ -133,7 +152,7 @@ export function openStreams({ clock, log = silentLog, heartbeatMs = 15_000, stal
       return streams.size;
     },
     endAll() {
-      for (const stream of streams) stream.end();
+      for (const stream of streams) stream.cut();
     },
     open,
   };
@@ -145,19 +164,27 @@ const HEARTBEAT = new TextEncoder().encode(": hb\n\n");
 const BREAK = /[\r\n]/;
 
 /** Straight onto the socket: a web stream takes twice the memory and more CPU, Hono's helper four times the CPU. */
-function writeRaw(outgoing: ServerResponse, streams: Streams, frames: Pull, first: Uint8Array | undefined): void {
-  outgoing.flushHeaders();
+function writeRaw(outgoing: ServerResponse, send: (sink: Sink) => Reader): void {
+  outgoing.writeHead(outgoing.statusCode);
+  let silent = true;
   const sink = {
-    write: (chunk: Uint8Array) => outgoing.write(chunk),
+    write(chunk: Uint8Array) {
+      silent = false;
+      return outgoing.write(chunk);
+    },
     end: () => void outgoing.end(),
     destroy: () => void outgoing.destroy(),
   };
-  const { drained, closed } = streams.open(frames, sink, first);
+  const { drained, closed } = send(sink);
+  // In one packet with the first frames, where these are there at once.
+  setImmediate(() => {
+    if (silent && !outgoing.writableEnded) outgoing.flushHeaders();
+  });
   // The response's close: the request's comes as soon as its body has been read.
   outgoing.on("drain", drained).on("close", closed).on("error", closed);
 }
 
-function readable(streams: Streams, frames: Pull, first: Uint8Array | undefined): ReadableStream<Uint8Array> {
+function readable(send: (sink: Sink) => Reader): ReadableStream<Uint8Array> {
   let reader: Reader | undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -169,7 +196,7 @@ function readable(streams: Streams, frames: Pull, first: Uint8Array | undefined)
         end: () => controller.close(),
         destroy: () => controller.error(new AppError("timeout", "The reader stopped reading")),
       };
-      reader = streams.open(frames, sink, first);
+      reader = send(sink);
     },
     pull: () => reader?.drained(),
     cancel: () => reader?.closed(),

@@ -314,6 +314,33 @@ export function testStore(name: string, open: () => Promise<Opened>): void {
       assert.deepEqual(await find({ search: "wetter", user: "bob" }), []);
     });
 
+    it("finds threads by what was said and called in them, in scripts without spaces too, and not once they are deleted", async (t) => {
+      const store = await fresh(t);
+      const spoken = (text: string): Event => ({ type: "text.ended", messageId: "m", text });
+      await store.append(key("zh"), { seq: 0 }, [message("m1", "你好"), spoken("一千以内的素数之和")], 1);
+      await store.append(key("en"), { seq: 0 }, [message("m2", "hello"), spoken("A Café in Zürich"), toolStarted("c1", "get_menu")], 2);
+      await store.append({ ...key("theirs"), user: "bob" }, { seq: 0 }, [message("m3", "素数")], 3);
+      const find = async (search: string, user = "alice") =>
+        (await store.threads({ app: "app", user, search, limit: 10 })).threads.map(({ threadId }) => threadId);
+      for (const [search, found] of [
+        ["素数", "zh"],
+        ["和", "zh"],
+        ["素数之和 一千", "zh"],
+        ["数素", ""],
+        ["cafe zur", "en"],
+        ["get_menu", "en"],
+        ["café 素数", ""],
+        ['素数" OR "cafe', ""],
+      ] as const)
+        assert.equal((await find(search)).join(), found, search);
+      assert.deepEqual(await find("素数", "bob"), ["theirs"]);
+      assert.equal((await store.threads({ app: "app", search: "素数", limit: 10 })).threads.length, 2);
+      assert.equal((await store.threads({ app: "other", search: "素数", limit: 10 })).threads.length, 0);
+      await store.remove(key("zh"));
+      await store.append(key("zh"), { seq: 2 }, [message("m4", "reborn")], 4);
+      assert.deepEqual(await find("素数"), []);
+    });
+
     it("refuses a cursor it did not give out", async (t) => {
       const store = await fresh(t);
       for (const cursor of ["nonsense", "", "W10", "eyJhIjoxfQ"]) {
@@ -459,6 +486,15 @@ export function testStore(name: string, open: () => Promise<Opened>): void {
       await store.saveSnapshot(key(), { seq: 2, version: 3, data: '{"new":"中"}' });
       await store.saveSnapshot(key(), { seq: 9, version: 3, data: "of the future" });
       assert.deepEqual(await store.snapshot(key()), { seq: 2, version: 3, data: '{"new":"中"}' });
+    });
+
+    it("keeps the first secret of a name, whoever asks", async (t) => {
+      const store = await fresh(t);
+      const [one, same] = await Promise.all([store.secret("calls", "first"), store.secret("calls", "second")]);
+      assert.deepEqual(
+        [one, same, await store.secret("calls", "third"), await store.secret("other", "fourth")],
+        ["first", "first", "first", "fourth"],
+      );
     });
 
     it("keeps grants until their owner takes them back", async (t) => {

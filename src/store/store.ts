@@ -1,5 +1,5 @@
 import type { Known } from "../core/command.ts";
-import type { Event, Owner, StoredEvent } from "../core/event.ts";
+import type { Event, Owner, StoredEvent, Task } from "../core/event.ts";
 import type { ThreadKey } from "../core/ids.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 
@@ -44,6 +44,9 @@ export type WaitRow = ThreadKey & {
   claim?: { claim: number; by: string; until: number };
 };
 
+/** A barrier of a thread's graph: where it is in the log, and what is next there. */
+export type CheckpointRow = { checkpointId: string; lineageId: string; superstep: number; seq: number; createdAt: number; tasks: Task[] };
+
 /** A standing permission to run a tool without asking. Without `threadId` it holds for all of the user's threads. */
 export type Grant = { id: string; app: string; user: string; tool: string; threadId?: string; createdAt: number; by: string };
 
@@ -74,9 +77,12 @@ export type WaitQuery = {
   threadId?: string;
   kind?: "call" | "interrupt";
   status?: string;
+  /** One of these. */
+  statuses?: string[];
   names?: string[];
   limit: number;
   after?: string;
+  order?: "oldest" | "newest";
 };
 
 /**
@@ -121,7 +127,7 @@ export interface Store {
   running(): Promise<ThreadKey[]>;
 
   wait(app: string, id: string): Promise<WaitRow | undefined>;
-  /** Oldest first. `next` is the `after` of the page that follows. */
+  /** Oldest first, unless asked otherwise. `next` is the `after` of the page that follows. */
   waits(query: WaitQuery): Promise<{ waits: WaitRow[]; next?: string }>;
   /** Open waits whose deadline is at or before `now`, most overdue first. */
   due(now: number, limit: number): Promise<WaitRow[]>;
@@ -143,8 +149,15 @@ export interface Store {
     change: { status: Delivery["status"]; nextAt?: number; attempt?: Attempt; disable?: boolean },
   ): Promise<void>;
 
+  /** Barriers of the thread's graph, the latest first. `next` is the `before` of the page that follows. */
+  checkpoints(key: ThreadKey, query: { limit: number; before?: string }): Promise<{ checkpoints: CheckpointRow[]; next?: string }>;
+  checkpoint(key: ThreadKey, id: string): Promise<CheckpointRow | undefined>;
+
   snapshot(key: ThreadKey): Promise<{ seq: number; version: number; data: string } | undefined>;
   saveSnapshot(key: ThreadKey, snapshot: { seq: number; version: number; data: string }): Promise<void>;
+
+  /** The secret of this name, kept for ever: `fresh` where there is none yet. Whoever asks gets the same. */
+  secret(name: string, fresh: string): Promise<string>;
 
   grants(query: { app: string; user?: string }): Promise<Grant[]>;
   addGrant(grant: Grant): Promise<void>;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -33,11 +33,14 @@ const FLAGS =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
 /** A Chromium with a profile of its own: its tabs share storage, as a person's do. */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(flags: readonly string[] = []): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), "handback-chromium-"));
   type Playwright = { chromium: { launchPersistentContext(profile: string, options: object): Promise<Browser> } };
   const { chromium } = (await load<{ default: Playwright }>("playwright-core")).default;
-  const context = await chromium.launchPersistentContext(profile, { executablePath: chromiumPath(), args: FLAGS.split(" ") });
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: chromiumPath(),
+    args: [...FLAGS.split(" "), ...flags],
+  });
   return {
     newPage: () => context.newPage(),
     async close() {
@@ -60,10 +63,10 @@ function chromiumPath(): string {
   return path;
 }
 
-/** Builds an example as its reader would, once for each state of its files. Returns where the page is. */
-export function buildExample(name: string): string {
+/** Builds an example as its reader would, once for each state of its files and of our sources it is built from. Returns where the page is. */
+export function buildExample(name: string, sources: readonly string[] = []): string {
   const folder = resolve("examples", name);
-  const files = ["package.json", "main.jsx", "index.html", "claim.js"].map((file) => join(folder, file)).filter((file) => existsSync(file));
+  const files = [...globSync(join(folder, "*.*")).sort(), ...sources.flatMap((pattern) => globSync(pattern).sort())];
   const state = createHash("sha256")
     .update(files.map((file) => readFileSync(file, "utf8")).join("\0"))
     .digest("hex");
@@ -91,7 +94,7 @@ export async function openSite(page: string, config: Config): Promise<Site> {
   let handback = await createHandback(config);
   const listener: RequestListener = (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    if (/^\/(api|v1|copilotkit)\b/.test(pathname)) handback.handle(request, response);
+    if (/^\/(api|v1|copilotkit|sandbox)\b/.test(pathname)) handback.handle(request, response);
     else sendFile(response, join(page, pathname === "/" ? "index.html" : pathname));
   };
   const server = createServer(listener);

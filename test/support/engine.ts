@@ -4,6 +4,7 @@ import type { Command, RunCommand } from "../../src/core/command.ts";
 import type { StoredEvent } from "../../src/core/event.ts";
 import type { ThreadKey } from "../../src/core/ids.ts";
 import { joinDeltas } from "../../src/engine/aggregate.ts";
+import { beat } from "../../src/engine/beat.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { follow, type Until } from "../../src/engine/follow.ts";
 import { type Submitted, submit } from "../../src/engine/submit.ts";
@@ -46,6 +47,7 @@ export function startEngine({ agents, clock = fakeClock(START), sweeping = true,
     cache: toolCache(),
     log: (line) => void logged.push(line),
     coalesceMs: 25,
+    beat: beat(clock, options.coalesceMs ?? 25),
     runTimeout: 0,
     aggregate: joinDeltas,
     live: new Map(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Answer, Result } from "../../core/command.ts";
+import type { Answer, Result, Resume } from "../../core/command.ts";
 import { AppError } from "../../core/error.ts";
 import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
 import { ID_PATTERN } from "../../core/ids.ts";
@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
 import { type InlinePart, toPart, type WirePart } from "./parts.ts";
 import { type Peer, peerOf } from "./peer.ts";
+import { readResume } from "./resume.ts";
 
 /** A message of a request; its files are still inside it. */
 export type Said = { id: string; content: string | (Part | InlinePart)[]; name?: string };
@@ -20,6 +21,8 @@ export type AguiRequest = {
   messages: Said[];
   results: Result[];
   answers: Answer[];
+  /** What a graph goes on with, in seed 003's words. */
+  resume?: Resume;
   tools: ToolSpec[];
   options: RunOptions;
   state?: Json;
@@ -118,6 +121,7 @@ function withoutSnakes(body: JsonObject): JsonObject {
 /** Reads a request. `mint` names what the client left nameless. */
 export function decode(input: AguiInput, mint: (prefix: string) => string): AguiRequest {
   const { threadId, parentRunId, protocolVersion, context, state } = input;
+  const resume = readResume(input.forwardedProps);
   const texts = new Map<string, string>();
   const shown = { messages: new Set<string>(), calls: new Set<string>(), results: new Set<string>(), texts, list: false };
   const messages: Said[] = [];
@@ -153,15 +157,27 @@ export function decode(input: AguiInput, mint: (prefix: string) => string): Agui
     messages,
     results,
     answers: (input.resume ?? []).map(toAnswer),
+    ...(resume && { resume }),
     tools: (input.tools ?? []).map(({ name, description = "", parameters }) => ({
       name,
       description,
       input: parameters ?? { type: "object" },
     })),
-    options: context && context.length > 0 ? { context: context.map(({ description, value }) => ({ description, value })) } : {},
+    options: {
+      ...(context && context.length > 0 && { context: context.map(({ description, value }) => ({ description, value })) }),
+      ...chosenIn(input.forwardedProps),
+    },
     ...(state !== undefined && { state }),
     shown,
   };
+}
+
+/** What a client may choose for itself, in `forwardedProps.config`. Whether the agent offers it is the agent's to say. */
+function chosenIn(props: Json | undefined): Pick<RunOptions, "model" | "profile"> {
+  const config = isObject(props) ? props["config"] : undefined;
+  if (!isObject(config)) return {};
+  const { model, profile } = config;
+  return { ...(typeof model === "string" && { model }), ...(typeof profile === "string" && { profile }) };
 }
 
 type Message<R extends string> = Extract<NonNullable<AguiInput["messages"]>[number], { role: R }>;

@@ -1,6 +1,7 @@
 import type { Outcome, StoredEvent, Usage } from "../../core/event.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import type { Shown } from "./decode.ts";
+import { ALL_OF_GRAPHS, type GraphView, interrupts, lifecycle, resumed } from "./graph.ts";
 import { userMessage } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import { toText } from "./text.ts";
@@ -12,8 +13,8 @@ export type Frame = { type: string; [field: string]: unknown };
 export const PROTOCOL_VERSION = "1.0";
 
 /** One log event for this kind of peer. Pure: ids and endings are in the log, so nothing is remembered here. */
-export function encode(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
-  const frames = translate(threadId, event, peer);
+export function encode(threadId: string, event: StoredEvent, peer: Peer, graphs: GraphView = ALL_OF_GRAPHS): Frame[] {
+  const frames = translate(threadId, event, peer, graphs);
   for (const frame of frames) frame["timestamp"] = event.at;
   return frames;
 }
@@ -28,17 +29,21 @@ export function prelude(
   event: StoredEvent,
   { shown, missed, echo }: { shown: Shown; missed: readonly Frame[]; echo?: boolean | undefined },
   peer: Peer,
+  graphs: GraphView = ALL_OF_GRAPHS,
 ): Frame[] {
-  if (event.type === "run.started") return [...encode(threadId, event, peer), ...missed];
+  if (event.type === "run.started") {
+    const [start, ...rest] = encode(threadId, event, peer, graphs);
+    return start ? [start, ...missed, ...rest] : []; // a snapshot may take activities away: they come behind it
+  }
   const own = event.type === "tool.returned" && shown.results.has(event.callId);
   const silent = own && (echo === undefined ? shown.calls.has(event.callId) : !echo);
-  return silent ? [] : encode(threadId, event, peer);
+  return silent ? [] : encode(threadId, event, peer, graphs);
 }
 
-function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
+function translate(threadId: string, event: StoredEvent, peer: Peer, graphs: GraphView): Frame[] {
   switch (event.type) {
     case "run.started": {
-      const { runId, parentRunId, messages } = event;
+      const { runId, parentRunId, messages, resume } = event;
       return [
         {
           type: "RUN_STARTED",
@@ -59,14 +64,18 @@ function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
             },
           }),
         },
+        ...(resume && graphs.interrupts ? resumed(resume) : []),
       ];
     }
-    case "run.ended":
-      return [ending(threadId, event, peer)];
+    case "run.ended": {
+      const { outcome } = event;
+      const open = outcome.type === "waiting" && graphs.interrupts ? interrupts(outcome.for, graphs) : [];
+      return [...open, ending(threadId, event, peer)];
+    }
     case "step.started":
-      return [{ type: "STEP_STARTED", stepName: event.name }];
+      return [...(isInner(event) ? [] : [{ type: "STEP_STARTED", stepName: event.name }]), ...(graphs.lifecycle ? lifecycle(event) : [])];
     case "step.ended":
-      return [{ type: "STEP_FINISHED", stepName: event.name }];
+      return [...(graphs.lifecycle ? lifecycle(event) : []), ...(isInner(event) ? [] : [{ type: "STEP_FINISHED", stepName: event.name }])];
     case "text.started":
       return [{ type: "TEXT_MESSAGE_START", messageId: event.messageId, role: "assistant" }];
     case "text.delta":
@@ -134,6 +143,7 @@ function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
     case "call.released":
     case "interrupt.raised": // told by the run's ending
     case "interrupt.answered":
+    case "memory.patched":
     case "checkpoint.reached":
     case "thread.rewound": // the requester has shortened its own list
     case "thread.forked":
@@ -143,6 +153,11 @@ function translate(threadId: string, event: StoredEvent, peer: Peer): Frame[] {
       event satisfies never; // an event of a newer release
       return [];
   }
+}
+
+/** Clients know steps by their names and refuse a second one of the same name: a model inside a node `model` would be one. */
+function isInner({ parentStepId }: { parentStepId?: string }): boolean {
+  return parentStepId !== undefined;
 }
 
 function ending(threadId: string, event: Extract<StoredEvent, { type: "run.ended" }>, peer: Peer): Frame {
@@ -175,18 +190,18 @@ export function toOutcome(outcome: Exclude<Outcome, { type: "failed" }>, run: nu
 
 type Question = Extract<Extract<Outcome, { type: "waiting" }>["for"][number], { type: "interrupt" }>;
 
-function toInterrupt({ interruptId, reason, prompt, schema, callId, expiresAt }: Question, modern: boolean): Json {
+function toInterrupt({ interruptId, reason, prompt, schema, callId, expiresAt, place }: Question, modern: boolean): Json {
   const tool = isObject(prompt) && typeof prompt["tool"] === "string" ? prompt["tool"] : undefined;
   const message = tool === undefined ? toText(prompt) : `May ${tool} be called?`;
   return {
     id: interruptId,
-    reason,
+    reason: reason === "question" ? "input_required" : reason, // AG-UI's own word for it
     message,
     ...(callId !== undefined && { toolCallId: callId }),
     ...(schema && { responseSchema: schema }),
     // An expired question blocks an older client for ever.
     ...(modern && expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-    metadata: { prompt },
+    metadata: { prompt, ...place },
   };
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import { type Thread, waits } from "../../core/thread.ts";
 import { type Frame, PROTOCOL_VERSION, toOutcome } from "./encode.ts";
+import { type GraphView, interrupts, nodeStarted } from "./graph.ts";
 import { type Message, openCalls } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 
@@ -12,6 +13,7 @@ export type Joiner = {
   /** What to call this stream where no run of the thread gives it a name. */
   runId: string;
   messages: readonly Message[];
+  graphs: GraphView;
 };
 
 /**
@@ -24,18 +26,22 @@ export function join(thread: Thread, joiner: Joiner): Frame[] {
     { type: "RUN_STARTED", threadId, runId: labelOf(thread, joiner), protocolVersion: PROTOCOL_VERSION },
     ...(isEmpty(thread.state) ? [] : [{ type: "STATE_SNAPSHOT", snapshot: thread.state }]),
     { type: "MESSAGES_SNAPSHOT", messages },
-    ...reopened(thread),
+    ...reopened(thread, joiner),
   ];
   return frames.map((frame) => ({ ...frame, timestamp: now }));
 }
 
 /** The end of a joined stream on a thread in which nothing runs. What it waits for is told again, so that a client can ask again. */
-export function leave(thread: Thread, joiner: Joiner): Frame {
-  const { threadId, peer, now } = joiner;
+export function leave(thread: Thread, joiner: Joiner): Frame[] {
+  const { threadId, peer, now, graphs } = joiner;
   const open = waits(thread);
   // Run 0: no call began in this stream, so none of them is pending in it.
   const { outcome } = toOutcome(open.length > 0 ? { type: "waiting", for: open } : { type: "done" }, 0, peer);
-  return { type: "RUN_FINISHED", threadId, runId: labelOf(thread, joiner), ...(outcome !== undefined && { outcome }), timestamp: now };
+  const frames: Frame[] = [
+    ...(graphs.interrupts ? interrupts(open, graphs) : []),
+    { type: "RUN_FINISHED", threadId, runId: labelOf(thread, joiner), ...(outcome !== undefined && { outcome }) },
+  ];
+  return frames.map((frame) => ({ ...frame, timestamp: now }));
 }
 
 /** A run that goes on keeps its own name: its ending will say it. */
@@ -48,9 +54,12 @@ function isEmpty(state: Thread["state"]): boolean {
 }
 
 /** Clients go on with a message they know when it begins once more. */
-function reopened(thread: Thread): Frame[] {
+function reopened(thread: Thread, { graphs }: Joiner): Frame[] {
   if (!thread.run) return [];
-  const frames: Frame[] = [...thread.run.steps.values()].map(({ name }) => ({ type: "STEP_STARTED", stepName: name }));
+  const frames: Frame[] = [...thread.run.steps.values()].flatMap(({ name, place }) => [
+    { type: "STEP_STARTED", stepName: name },
+    ...(place && graphs.lifecycle ? nodeStarted(place) : []),
+  ]);
   for (const [messageId, { type }] of thread.run.speaking) {
     if (type === "text") frames.push({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
     else frames.push({ type: "REASONING_START", messageId }, { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" });

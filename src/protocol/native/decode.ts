@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fromBase64 } from "../../core/base64.ts";
-import type { Answer, Result } from "../../core/command.ts";
+import type { Answer, Result, Resume } from "../../core/command.ts";
 import { AppError } from "../../core/error.ts";
 import type { Part, RunOptions, ToolSpec } from "../../core/event.ts";
 import { ID_PATTERN } from "../../core/ids.ts";
@@ -19,6 +19,8 @@ export type RunRequest = {
   tools?: ToolSpec[];
   options?: RunOptions;
   rewindTo?: string;
+  /** What a graph goes on with, and from where. */
+  resume?: Resume;
 };
 
 const maybe = z.exactOptional;
@@ -56,10 +58,13 @@ const tool = z
 /** No instructions: what an agent is told is not for its clients to say. */
 const options = z.object({
   model: maybe(z.string()),
+  profile: maybe(z.string()),
   maxSteps: maybe(z.int().positive().max(1000)),
   timeout: maybe(z.int().nonnegative()),
   metadata: maybe(object),
 });
+const checkpointId = z.string().min(1).max(200);
+
 /** The body of `POST /v1/threads/:id/runs`. */
 const runBody = z.object({
   message: maybe(z.union([z.string().min(1, "must say something"), z.object({ id: maybe(id), content, name: maybe(line) })])),
@@ -68,15 +73,27 @@ const runBody = z.object({
   tools: maybe(z.array(tool)),
   options: maybe(options),
   rewindTo: maybe(id),
+  checkpointId: maybe(checkpointId.describe("Run a graph again from here")),
+  state: maybe(object.describe("Fields to change in its state there; for operators, where users are told apart")),
+  resume: maybe(object.describe("Answers to its questions, by key; from a checkpoint also to those it will ask")),
 });
 
 /** Reads the body of a run. `mint` names what the client left nameless. */
 export function decodeRun(body: unknown, mint: (prefix: string) => string): RunRequest {
-  const { message, runId = mint("run"), ...rest } = parse(runBody, body);
+  const { message, runId = mint("run"), checkpointId, state, resume: answers, ...rest } = parse(runBody, body);
+  if (state && checkpointId === undefined)
+    throw new AppError("invalid", "checkpointId: name the checkpoint whose state is to change", { field: "checkpointId" });
+  const resume = {
+    ...(checkpointId !== undefined && { checkpointId }),
+    ...(answers && { answers }),
+    ...(state && { state }),
+  };
+  const goesOn = Object.keys(resume).length > 0;
   if (message === undefined) {
-    if (rest.rewindTo === undefined) throw new AppError("invalid", "message: is missing", { field: "message" });
-    return { runId, ...rest };
+    if (rest.rewindTo === undefined && !goesOn) throw new AppError("invalid", "message: is missing", { field: "message" });
+    return { runId, ...rest, ...(goesOn && { resume }) };
   }
+  if (goesOn) throw new AppError("invalid", "message: a graph that goes on takes none; send it afterwards", { field: "message" });
   if (typeof message === "string") return { runId, ...rest, message: { id: mint("msg"), content: message } };
   const parts = typeof message.content === "string" ? message.content : message.content.map(toPart);
   return { runId, ...rest, message: { ...message, id: message.id ?? mint("msg"), content: parts } };
@@ -88,6 +105,25 @@ function toPart(wire: z.infer<typeof part>, i: number): Part | InlineFile {
   const field = `message.content.${i}.data`;
   if (!data) throw new AppError("invalid", `${field}: is no base64`, { field });
   return { ...wire, data };
+}
+
+/** The body of `POST /v1/threads/:id/fork`. */
+const forkBody = z.object({
+  checkpointId: maybe(checkpointId.describe("Where the copy ends; without it, the last one")),
+  threadId: maybe(id),
+  state: maybe(object.describe("Fields to change in the state; for operators, where users are told apart")),
+  resume: maybe(object.describe("Answers that are there before their questions, by key")),
+  run: z.boolean().default(true).describe("Goes on at once"),
+});
+
+/** What `POST /v1/threads/:id/fork` asks for. */
+export type ForkRequest = { checkpointId?: string; threadId: string; state?: JsonObject; resume?: JsonObject; run: boolean };
+
+/** Reads the body of a fork. `mint` names the new thread where the client does not. */
+export function decodeFork(body: unknown, mint: (prefix: string) => string): ForkRequest {
+  const { threadId = mint("thread"), ...rest } = parse(forkBody, body);
+  if (rest.resume && !rest.run) throw new AppError("invalid", "resume: answers need a run that hears them", { field: "resume" });
+  return { threadId, ...rest };
 }
 
 const claim = z.int().positive();
@@ -120,6 +156,14 @@ export function decodeApproval(body: unknown): JsonObject {
 /** Reads a no, and why. */
 export function decodeRejection(body: unknown): JsonObject {
   return { approved: false, ...parse(rejectionBody, body) };
+}
+
+/** The body of `POST /v1/calls/:id/respond`. */
+const responseBody = z.strictObject({ output: json });
+
+/** Reads what somebody answers in place of a tool. */
+export function decodeResponse(body: unknown): { output: Json } {
+  return parse(responseBody, body);
 }
 
 /** The body of `POST /v1/interrupts/:id/answer`. */
@@ -186,14 +230,28 @@ export function decodeGrant(body: unknown): { tool: string; threadId?: string; u
 /** The bodies this door reads, for its description. */
 export const BODIES: Readonly<
   Record<
-    "run" | "result" | "approval" | "rejection" | "answer" | "claim" | "heartbeat" | "release" | "cancel" | "change" | "grant",
+    | "run"
+    | "fork"
+    | "result"
+    | "approval"
+    | "rejection"
+    | "response"
+    | "answer"
+    | "claim"
+    | "heartbeat"
+    | "release"
+    | "cancel"
+    | "change"
+    | "grant",
     z.ZodType
   >
 > = {
   run: runBody,
+  fork: forkBody,
   result: resultBody,
   approval: approvalBody,
   rejection: rejectionBody,
+  response: responseBody,
   answer: answerBody,
   claim: claimBody,
   heartbeat: heartbeatBody,

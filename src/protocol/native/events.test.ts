@@ -147,6 +147,7 @@ const ALL: StoredEvent[] = [
     reason: "w",
   },
   { ...place, type: "state.patched", ops: [{ op: "add", path: "/a", value: 1 }] },
+  { ...place, type: "memory.patched", ops: [{ op: "add", path: "/a", value: 1 }] },
   { ...place, type: "checkpoint.reached", checkpointId: "k", superstep: 0, tasks: [] },
   { ...place, type: "activity.changed", messageId: "m", activityType: "a", ops: [] },
   { ...place, type: "custom.emitted", name: "n", value: null, id: "i", source: "s", transient: true },

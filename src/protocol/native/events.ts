@@ -74,11 +74,14 @@ const options = z.object({
   context: maybe(z.array(z.object({ description: text, value: text }))),
   toolExecution: maybe(toolExecution),
   profile: maybe(text),
+  toolCalls: maybe(z.literal("raw")),
+  settings: maybe(z.record(z.string(), z.number())),
   metadata: maybe(object),
 });
 
 const place = z.object({ path: z.array(text), key: maybe(text), lineageId: text, checkpointId: text });
 const task = z.object({ taskId: text, node: text, input: maybe(json) });
+const arrived = z.record(z.string(), z.array(text));
 const wait = z.union([
   z.object({ type: z.literal("call"), callId: text, name: text, owner, run: count, expiresAt: maybe(z.number()), place: maybe(place) }),
   z.object({
@@ -136,6 +139,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     parentStepId: maybe(text),
     taskId: maybe(text),
     attempt: maybe(count),
+    place: maybe(place),
   }),
   "step.ended": z.object({
     type: z.literal("step.ended"),
@@ -147,6 +151,8 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     finishReason: maybe(text),
     usage: maybe(usage),
     writes: maybe(json),
+    parentStepId: maybe(text),
+    place: maybe(place),
   }),
   "text.started": z.object({ type: z.literal("text.started"), ...speechStarted }),
   "text.delta": z.object({ type: z.literal("text.delta"), ...speechDelta }),
@@ -175,6 +181,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     timeout: maybe(z.number()),
     onTimeout: maybe(onTimeout),
     idempotent: maybe(z.boolean()),
+    inside: maybe(z.literal(true)),
     provider: maybe(object),
     source: maybe(text),
     taskId: maybe(text),
@@ -227,6 +234,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     ...source,
   }),
   "state.patched": z.object({ type: z.literal("state.patched"), ops: z.array(json) }),
+  "memory.patched": z.object({ type: z.literal("memory.patched"), ops: z.array(json) }),
   "checkpoint.reached": z.object({
     type: z.literal("checkpoint.reached"),
     checkpointId: text,
@@ -235,6 +243,7 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     tasks: z.array(task),
     parentTaskId: maybe(text),
     ops: maybe(z.array(json)),
+    arrived: maybe(arrived),
   }),
   "activity.changed": z.object({ type: z.literal("activity.changed"), messageId: text, activityType: text, ops: z.array(json) }),
   "custom.emitted": z.object({
@@ -250,7 +259,8 @@ const EVENTS: { [T in Event["type"]]: SchemaOf<Event & { type: T }> } = {
     to: count,
     removed: z.array(text),
     state: maybe(json),
-    checkpoint: maybe(z.object({ checkpointId: text, superstep: count, tasks: z.array(task) })),
+    memory: maybe(json),
+    checkpoint: maybe(z.object({ checkpointId: text, lineageId: text, superstep: count, tasks: z.array(task), arrived: maybe(arrived) })),
     answers: maybe(object),
   }),
   "thread.forked": z.object({ type: z.literal("thread.forked"), from: z.object({ threadId: text, seq: count }) }),

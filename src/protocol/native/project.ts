@@ -17,6 +17,12 @@ export function project(event: StoredEvent, reader: Reader): StoredEvent {
       const { provider, ...shown } = event;
       return shown;
     }
+    case "memory.patched":
+      return { ...event, ops: [] };
+    case "thread.rewound": {
+      const { memory, ...shown } = event;
+      return shown;
+    }
     default:
       return event;
   }

@@ -7,12 +7,13 @@ export type ThreadQuery = { search?: string; status?: "idle" | "running" | "wait
 
 /** Which calls and questions are asked for. */
 export type CallQuery = {
-  status?: string;
+  statuses?: string[];
   tool?: string[];
   threadId?: string;
   kind?: "call" | "interrupt";
   limit: number;
   after?: string;
+  order: "oldest" | "newest";
   user?: string;
 };
 
@@ -35,19 +36,57 @@ export function decodeThreadQuery(query: Record<string, string>): ThreadQuery {
 }
 
 /** The query of `GET /v1/calls`. */
+const words = z.string().transform((names) => names.split(",").filter((name) => name !== ""));
 const callQuery = z.object({
-  status: maybe(z.string()),
-  tool: maybe(z.string().transform((names) => names.split(",").filter((name) => name !== ""))),
+  status: maybe(words),
+  tool: maybe(words),
   threadId: maybe(z.string().regex(ID_PATTERN, "is no thread id")),
   kind: maybe(z.enum(["call", "interrupt"])),
   limit,
   after: maybe(z.string()),
+  order: z.enum(["oldest", "newest"]).default("oldest"),
   user,
 });
 
 /** Reads the query of `GET /v1/calls`. */
 export function decodeCallQuery(query: Record<string, string>): CallQuery {
-  return parse(callQuery, query);
+  const { status, ...rest } = parse(callQuery, query);
+  return { ...rest, ...(status && { statuses: status }) };
+}
+
+/** What a stream of everything shows besides the events it watches. */
+export type WatchQuery = { heads: "others" | "all"; calls: boolean };
+
+/** The query of `GET /v1/events`, besides the vector. */
+const watchQuery = z.object({
+  heads: z.enum(["others", "all"]).default("others"),
+  calls: z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((text) => text === "true"),
+});
+
+/** Reads the query of `GET /v1/events`. */
+export function decodeWatchQuery(query: Record<string, string>): WatchQuery {
+  return parse(watchQuery, query);
+}
+
+/** Which events are asked for. */
+export type LogQuery = { after: number; limit: number; deltas: boolean };
+
+/** The query of `GET /v1/threads/:id/log`. */
+const logQuery = z.object({
+  after: z.coerce.number().pipe(z.int().nonnegative()).default(0),
+  limit: z.coerce.number().pipe(z.int().min(1).max(5000)).default(1000),
+  deltas: z
+    .enum(["true", "false"])
+    .default("true")
+    .transform((text) => text === "true"),
+});
+
+/** Reads the query of `GET /v1/threads/:id/log`. */
+export function decodeLogQuery(query: Record<string, string>): LogQuery {
+  return parse(logQuery, query);
 }
 
 /** Which deliveries are asked for. */
@@ -67,9 +106,21 @@ export function decodeDeliveryQuery(query: Record<string, string>): DeliveryQuer
   return parse(deliveryQuery, query);
 }
 
+/** The query of `GET /v1/threads/:id/checkpoints`. */
+const checkpointQuery = z.object({ limit, before: maybe(z.string()), user });
+
+/** Reads which checkpoints are asked for. */
+export function decodeCheckpointQuery(query: Record<string, string>): { limit: number; before?: string } {
+  const { user: _, ...asked } = parse(checkpointQuery, query);
+  return asked;
+}
+
 /** The queries this door reads, for its description. */
-export const QUERIES: Readonly<Record<"threads" | "calls" | "deliveries", z.ZodObject>> = {
+export const QUERIES: Readonly<Record<"threads" | "checkpoints" | "calls" | "deliveries" | "watch" | "log", z.ZodObject>> = {
   threads: threadQuery,
+  watch: watchQuery,
+  log: logQuery,
   calls: callQuery,
   deliveries: deliveryQuery,
+  checkpoints: checkpointQuery,
 };

@@ -40,6 +40,23 @@ const callAnswer = z.object({
   claim: maybe(z.object({ claim: z.int(), by: z.string(), until: time })),
 });
 
+/** A tool. */
+const toolAnswer = z.object({
+  name: z.string(),
+  description: z.string(),
+  input: object,
+  owner: z.enum(["server", "client", "external"]),
+  approval: maybe(z.enum(["never", "sometimes", "always"])),
+  timeout: maybe(z.number()),
+  onTimeout: maybe(object),
+});
+const callDetailAnswer = callAnswer.extend({
+  tool: maybe(toolAnswer),
+  title: maybe(z.string().describe("The thread's")),
+  context: maybe(z.array(z.object({ role: z.enum(["user", "assistant"]), text: z.string() })).describe("What was said last")),
+});
+const logAnswer = z.object({ events: z.array(object), next: maybe(z.int()), seq: z.int() });
+
 const threadsAnswer = z.object({ threads: z.array(threadAnswer), next });
 const openThreadAnswer = threadAnswer.extend({ waits: z.array(callAnswer) });
 const callsAnswer = z.object({ calls: z.array(callAnswer), next });
@@ -75,12 +92,55 @@ const deliveryAnswer = z.object({
 });
 const deliveriesAnswer = z.object({ deliveries: z.array(deliveryAnswer), next });
 
+/** A barrier of a graph. */
+const checkpointAnswer = z.object({
+  checkpointId: z.string(),
+  turnId: z.string().describe("The turn it belongs to; AG-UI calls it lineage"),
+  superstep: z.int(),
+  seq: z.int(),
+  at: time,
+  tasks: z.array(z.object({ taskId: z.string(), node: z.string() })).describe("What is next there"),
+});
+const checkpointsAnswer = z.object({ checkpoints: z.array(checkpointAnswer), next });
+const forkedAnswer = z.object({ threadId: z.string(), seq: z.int(), runId: maybe(z.string()) });
+
+const graphNode = z.object({
+  id: z.string(),
+  kind: z.enum(["node", "agent", "tool", "graph"]),
+  description: maybe(z.string()),
+  graph: maybe(object.describe("What is inside, in the same shape")),
+});
+const graphEdge = z.object({
+  from: z.string(),
+  to: z.string(),
+  kind: z.enum(["edge", "join", "when"]),
+  label: maybe(z.string()),
+});
+
+const words = z.object({ en: z.string(), zh: z.string() });
+
 /** What this server is. */
 const metaAnswer = z.object({
   name: z.literal("handback"),
   version: z.string(),
-  agents: z.array(z.looseObject({ name: z.string(), tools: z.array(z.looseObject({ name: z.string(), owner: z.string() })) })),
+  demo: z.boolean().describe("A script answers, and no model is configured"),
+  agents: z.array(
+    z.object({
+      name: z.string(),
+      tools: z.array(toolAnswer),
+      models: z.array(z.string()).describe("Those a request may choose"),
+      profile: maybe(z.string()),
+      graph: maybe(
+        z.object({ nodes: z.array(graphNode), edges: z.array(graphEdge) }).describe("Nodes and edges, where the agent is a graph"),
+      ),
+    }),
+  ),
+  profiles: z.array(z.string()),
   doors: z.record(z.string(), z.string()),
+  sandbox: z.object({ path: z.string(), origin: maybe(z.string()) }),
+  scenarios: z.array(
+    z.object({ id: z.string(), title: words, text: words, prompt: words, code: z.string(), tools: maybe(z.array(object)) }),
+  ),
 });
 
 /** What the native door says when it refuses. */
@@ -96,6 +156,8 @@ export const ANSWERS: Readonly<
     | "threads"
     | "openThread"
     | "calls"
+    | "callDetail"
+    | "log"
     | "started"
     | "cancelled"
     | "imported"
@@ -106,6 +168,8 @@ export const ANSWERS: Readonly<
     | "grants"
     | "delivery"
     | "deliveries"
+    | "checkpoints"
+    | "forked"
     | "meta"
     | "error",
     z.ZodType
@@ -116,6 +180,8 @@ export const ANSWERS: Readonly<
   threads: threadsAnswer,
   openThread: openThreadAnswer,
   calls: callsAnswer,
+  callDetail: callDetailAnswer,
+  log: logAnswer,
   started: startedAnswer,
   cancelled: cancelledAnswer,
   imported: importedAnswer,
@@ -126,6 +192,8 @@ export const ANSWERS: Readonly<
   grants: grantsAnswer,
   delivery: deliveryAnswer,
   deliveries: deliveriesAnswer,
+  checkpoints: checkpointsAnswer,
+  forked: forkedAnswer,
   meta: metaAnswer,
   error: nativeError,
 };

@@ -23,7 +23,21 @@ export type Answer = {
   status: "done" | "waiting" | "cancelled" | "failed" | "running";
   /** Calls and questions that still wait. */
   remaining: number;
-  interrupts?: { id: string; reason: string; prompt: Json; toolCallId?: string }[];
+  interrupts?: Question[];
+};
+
+/** Something only a person can say: whether a call may be made, or what a graph asks. */
+export type Question = {
+  kind: "interrupt";
+  id: string;
+  reason: string;
+  prompt: Json;
+  schema?: JsonObject;
+  toolCallId?: string;
+  expiresAt?: string;
+  /** Where in a graph it is asked. */
+  node?: string;
+  key?: string;
 };
 
 /** The seed's envelope as a view of the log: what was said last, what was called, and what is still open. */
@@ -31,19 +45,23 @@ export function toAnswer(threadId: string, events: readonly StoredEvent[]): Answ
   const calls = new Map<string, ToolCall>();
   const used = new Set<string>();
   const answer: Answer = { content: "", toolCalls: [], metadata: { threadId, toolsUsed: [] }, status: "running", remaining: 0 };
-  let texts: { messageId: string; text: string }[] = [];
+  /** What each step has said so far: in a graph several may speak at once. */
+  const said = new Map<string, string>();
+  const speakers = new Map<string, string>();
   let waits: readonly Wait[] = [];
   for (const event of events) {
     switch (event.type) {
-      case "step.started":
-        if (event.kind === "model") texts = [];
+      case "text.started":
+        speakers.set(event.messageId, event.stepId);
         break;
-      case "text.ended":
-        texts.push(event);
+      case "text.ended": {
+        const step = speakers.get(event.messageId) ?? "";
+        said.set(step, (said.get(step) ?? "") + event.text);
         break;
+      }
       case "step.ended":
         // A step that died is said again by the one that follows.
-        if (event.completed && texts.length > 0) answer.content = texts.map(({ text }) => text).join("");
+        if (event.completed) answer.content = said.get(event.stepId) ?? answer.content;
         break;
       case "tool.called":
         calls.set(event.callId, { ...pending(event.callId, event.name), args: event.input });
@@ -100,11 +118,18 @@ function settle(call: ToolCall | undefined, event: Extract<StoredEvent, { type: 
   if (metadata) call.metadata = metadata;
 }
 
-function question({
-  interruptId,
-  reason,
-  prompt,
-  callId,
-}: Extract<Wait, { type: "interrupt" }>): NonNullable<Answer["interrupts"]>[number] {
-  return { id: interruptId, reason, prompt, ...(callId !== undefined && { toolCallId: callId }) };
+/** A question as this door tells it. */
+export function question(wait: Omit<Extract<Wait, { type: "interrupt" }>, "type">): Question {
+  const { interruptId, reason, prompt, schema, callId, expiresAt, place } = wait;
+  return {
+    kind: "interrupt",
+    id: interruptId,
+    reason,
+    prompt,
+    ...(schema && { schema }),
+    ...(callId !== undefined && { toolCallId: callId }),
+    ...deadline(expiresAt),
+    ...(place && { node: place.path.join("/") }),
+    ...(place?.key !== undefined && { key: place.key }),
+  };
 }

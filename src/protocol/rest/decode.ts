@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Nameless, Result } from "../../core/command.ts";
+import type { Answer, Nameless, Result } from "../../core/command.ts";
 import { AppError } from "../../core/error.ts";
-import type { ToolExecution, UserMessage } from "../../core/event.ts";
+import type { RunOptions, ToolExecution, UserMessage } from "../../core/event.ts";
 import { ID_PATTERN } from "../../core/ids.ts";
 import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
@@ -10,10 +10,23 @@ import { parse } from "../parse.ts";
 export type Results = { results: Result[]; nameless: Nameless[] };
 
 /** What `POST /chat` asks for. */
-export type ChatRequest = Results & { threadId: string; agent?: string; message?: UserMessage; toolExecution?: ToolExecution };
+export type ChatRequest = Results & {
+  threadId: string;
+  agent?: string;
+  message?: UserMessage;
+  toolExecution?: ToolExecution;
+  options: Pick<RunOptions, "model" | "profile">;
+};
 
 /** What `POST /chat/tool-result` brings. Without a thread, the call is named; `token` is the one its webhook came with. */
-export type ToolResultRequest = Results & { threadId?: string; token?: string /** In seed 001's words. */; session?: true };
+export type ToolResultRequest = Results & {
+  threadId?: string;
+  token?: string;
+  /** Answers to questions. */
+  answers: Answer[];
+  /** In seed 001's words. */
+  session?: true;
+};
 
 const maybe = z.exactOptional;
 const id = z.string().regex(ID_PATTERN, "an id has 1 to 200 letters, digits or . _ : @ | / + = -");
@@ -58,6 +71,7 @@ const chatBody = z.object({
   threadId: maybe(id),
   messageType: z.enum(["user", "tool", "auto"]).default("user"),
   agent: maybe(z.string()),
+  config: maybe(z.object({ model: maybe(z.string()), profile: maybe(z.string()) })),
   toolExecutionConfig: maybe(toolExecutionConfig),
   toolResult: maybe(json),
   ...about,
@@ -80,14 +94,27 @@ const toolResultsBody = z.object({
 /** One result as seed 001 writes it. */
 const sessionResultBody = z.object({ session_id: id, tool_call_id: id, result: json, is_error: z.boolean().default(false) });
 
+/** The answer to a question: `POST /chat/tool-result` takes it too. */
+const answerBody = z.object({
+  threadId: maybe(id),
+  interruptId: z.string().min(1).max(500),
+  toolResult: maybe(json),
+  status: maybe(z.literal("cancelled")),
+});
+
 /** The body of `POST /chat/tool-heartbeat`: somebody is still at work on this call. */
 const heartbeatBody = z.object({ toolCallId: id, token: maybe(z.string()), seconds: z.int().min(1).max(3600).default(60) });
 
 /** Reads a chat request. `mint` names what the client left nameless. */
 export function decodeChat(body: unknown, mint: (prefix: string) => string): ChatRequest {
-  const { message = "", threadId = mint("thread"), messageType, agent, toolExecutionConfig, ...rest } = parse(chatBody, body);
+  const { message = "", threadId = mint("thread"), messageType, agent, config = {}, toolExecutionConfig, ...rest } = parse(chatBody, body);
   const { toolResult } = rest;
-  const base = { threadId, ...(agent !== undefined && { agent }), ...(toolExecutionConfig && { toolExecution: toolExecutionConfig }) };
+  const base = {
+    threadId,
+    ...(agent !== undefined && { agent }),
+    ...(toolExecutionConfig && { toolExecution: toolExecutionConfig }),
+    options: config,
+  };
   if (messageType === "tool" || (messageType === "auto" && toolResult !== undefined)) {
     if (toolResult === undefined) throw new AppError("invalid", "toolResult: is missing", { field: "toolResult" });
     return { ...base, ...sorted([{ ...rest, toolResult }]) };
@@ -104,15 +131,23 @@ export function decodeToolResults(body: unknown): ToolResultRequest {
   if (isObject(body) && ("session_id" in body || "tool_call_id" in body)) {
     const { session_id: threadId, tool_call_id: callId, result, is_error } = parse(sessionResultBody, body);
     const said: Nameless = is_error ? { status: "failed", error: toText(result) } : { status: "completed", output: result };
-    return { threadId, results: [{ callId, ...said }], nameless: [], session: true };
+    return { threadId, results: [{ callId, ...said }], nameless: [], answers: [], session: true };
   }
+  if (isObject(body) && "interruptId" in body) return decodeAnswer(body);
   const several = isObject(body) && "toolResults" in body;
   const { threadId, token, ...rest } = several ? parse(toolResultsBody, body) : parse(toolResultBody, body);
   const read = sorted("toolResults" in rest ? rest.toolResults : [rest]);
   if (threadId === undefined && token === undefined && read.results.length === 0) {
     throw new AppError("invalid", "threadId: is missing", { field: "threadId" });
   }
-  return { ...read, ...(threadId !== undefined && { threadId }), ...(token !== undefined && { token }) };
+  return { ...read, answers: [], ...(threadId !== undefined && { threadId }), ...(token !== undefined && { token }) };
+}
+
+function decodeAnswer(body: JsonObject): ToolResultRequest {
+  const { threadId, interruptId, toolResult, status } = parse(answerBody, body);
+  if (toolResult === undefined && status === undefined) throw new AppError("invalid", "toolResult: is missing", { field: "toolResult" });
+  const answer: Answer = status === undefined ? { interruptId, status: "resolved", value: toolResult ?? null } : { interruptId, status };
+  return { results: [], nameless: [], answers: [answer], ...(threadId !== undefined && { threadId }) };
 }
 
 /** Reads what a webhook's receiver answered: a result in any of the seed's shapes, or nothing of the kind. */
@@ -181,6 +216,6 @@ function toText(value: Json): string {
 /** The bodies this door reads, for its description. */
 export const BODIES: Readonly<Record<"chat" | "toolResult" | "heartbeat", z.ZodType>> = {
   chat: chatBody,
-  toolResult: z.union([toolResultBody, toolResultsBody, sessionResultBody]),
+  toolResult: z.union([toolResultBody, toolResultsBody, sessionResultBody, answerBody]),
   heartbeat: heartbeatBody,
 };

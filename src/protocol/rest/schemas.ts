@@ -18,15 +18,31 @@ const toolCall = z.object({
   metadata: maybe(object),
   expiresAt: maybe(time),
 });
+const question = z.object({
+  kind: z.literal("interrupt"),
+  id: z.string().describe("The `interruptId` of its answer"),
+  reason: z.string(),
+  prompt: json,
+  schema: maybe(object),
+  toolCallId: maybe(z.string()),
+  expiresAt: maybe(time),
+  node: maybe(z.string().describe("The node of a graph that asks")),
+  key: maybe(z.string()),
+});
 const answer = z.object({
   content: z.string().describe("What the agent said last"),
   toolCalls: z.array(toolCall).describe("What it called, and what still waits"),
   metadata: z.object({ threadId: z.string(), toolsUsed: z.array(z.string()) }),
   status: z.enum(["done", "waiting", "cancelled", "failed", "running"]),
   remaining: z.int().describe("Calls and questions that wait"),
-  interrupts: maybe(z.array(z.object({ id: z.string(), reason: z.string(), prompt: json, toolCallId: maybe(z.string()) }))),
+  interrupts: maybe(z.array(question)),
 });
-const settled = z.object({ toolCallId: z.string(), toolName: maybe(z.string()), metadata: maybe(object) });
+const settled = z.object({
+  toolCallId: maybe(z.string()),
+  interruptId: maybe(z.string()),
+  toolName: maybe(z.string()),
+  metadata: maybe(object),
+});
 const processed = z.object({
   message: z.string(),
   threadId: z.string(),
@@ -34,9 +50,10 @@ const processed = z.object({
   status: answer.shape.status,
   remaining: z.int(),
   toolCallId: maybe(z.string()),
+  interruptId: maybe(z.string()),
   toolName: maybe(z.string()),
   metadata: maybe(object),
-  results: z.array(settled).describe("The calls this request settled"),
+  results: z.array(settled).describe("The calls and questions this request settled"),
 });
 
 /** The answer of `POST /chat`. */
@@ -49,6 +66,7 @@ const pendingAnswer = z.object({
     threadId: z.string(),
     pendingToolCalls: z.array(
       z.object({
+        kind: z.literal("call"),
         id: z.string(),
         name: z.string(),
         args: json,
@@ -60,6 +78,7 @@ const pendingAnswer = z.object({
       }),
     ),
     count: z.int(),
+    pendingInterrupts: z.array(question).describe("Questions that a person must answer; nothing to execute"),
   }),
 });
 

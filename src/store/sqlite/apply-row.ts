@@ -1,6 +1,7 @@
 import { AppError } from "../../core/error.ts";
 import type { OpenWait, Row } from "../../core/rows.ts";
 import type { ThreadStatus } from "../store.ts";
+import { INDEX, toIndex } from "./search.ts";
 import type { Statements } from "./statements.ts";
 
 /** The index row of a thread while events are appended to it; saved once, behind the last of them. */
@@ -18,7 +19,7 @@ export type Head = {
 };
 
 /** The event a row comes from. */
-type Origin = { app: string; user: string; seq: number; at: number };
+type Origin = { app: string; user: string; seq: number; at: number; event: number };
 
 /** Writes one index row of an event, into the tables or into the head. */
 export function applyRow(sql: Statements, head: Head, row: Row, event: Origin): void {
@@ -39,6 +40,9 @@ export function applyRow(sql: Statements, head: Head, row: Row, event: Origin): 
       return;
     case "message":
       sql.run("INSERT OR REPLACE INTO message VALUES (?, ?, ?)", head.id, row.id, seq);
+      return;
+    case "said":
+      sql.run(INDEX, event.event, toIndex(row.text, app, user));
       return;
     case "callback":
       head.callback = row.url;
@@ -64,6 +68,9 @@ export function applyRow(sql: Statements, head: Head, row: Row, event: Origin): 
       if (owned(sql, head, app, row.id)?.status === "pending") head.pending -= 1;
       sql.run(`UPDATE wait SET status = ?, settled_seq = ?, settled_at = ? ${OF_THREAD}`, row.status, seq, at, app, row.id, head.id);
       sql.run(SETTLED, app, row.id);
+      return;
+    case "checkpoint":
+      sql.run("INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", head.id, row.id, seq);
       return;
     default:
       row satisfies never;

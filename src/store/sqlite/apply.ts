@@ -22,6 +22,9 @@ export function apply(sql: Statements, write: Write): unknown {
       const { seq, version, data } = write.snapshot;
       return sql.run(SAVE_SNAPSHOT, seq, version, data, app, user, threadId, seq, seq).changes > 0;
     }
+    case "secret":
+      sql.run("INSERT OR IGNORE INTO secret VALUES (?, ?)", write.name, write.fresh);
+      return sql.get<{ value: string }>("SELECT value FROM secret WHERE name = ?", write.name)?.value;
     case "addGrant": {
       const { app, id, user, tool, threadId, createdAt, by } = write.grant;
       return sql.run(ADD_GRANT, app, id, user, tool, threadId ?? null, createdAt, by).changes > 0;
@@ -59,8 +62,8 @@ const RETIRE = `SELECT app, user, thread_id AS threadId FROM thread
 const SAVE_SNAPSHOT = `INSERT OR REPLACE INTO snapshot SELECT id, ?, ?, ? FROM thread
   WHERE app = ? AND user = ? AND thread_id = ? AND deleted = 0 AND origin_seq < ? AND next_seq > ?`;
 
-const HEAD = `SELECT id, next_seq AS next, epoch, status, pending, title, metadata, agent, callback, created_at AS createdAt, deleted
-  FROM thread WHERE app = ? AND user = ? AND thread_id = ?`;
+const HEAD = `SELECT id, next_seq AS next, epoch, status, pending, title, metadata, agent, callback, created_at AS createdAt,
+  updated_at AS updatedAt, deleted FROM thread WHERE app = ? AND user = ? AND thread_id = ?`;
 const NEW_THREAD = `INSERT INTO thread (app, user, thread_id, next_seq, epoch, status, pending, metadata,
   created_at, updated_at, deleted, origin_seq, origin_epoch) VALUES (?, ?, ?, 1, 0, 'idle', 0, '{}', ?, ?, 0, 0, 0)`;
 const SAVE_HEAD = `UPDATE thread SET next_seq = ?, epoch = ?, status = ?, pending = ?, title = ?, metadata = ?, agent = ?,
@@ -69,32 +72,45 @@ const ADD_EVENT = "INSERT INTO event (thread, seq, at, v, delta, data) VALUES (?
 
 function append(sql: Statements, { key, expect, at, data, deltas, request }: Extract<Write, { type: "append" }>): number {
   const { app, user, threadId } = key;
-  const found = sql.get<Head & { deleted: number }>(HEAD, app, user, threadId);
+  const found = sql.get<Found>(HEAD, app, user, threadId);
   check(key, expect, found);
   const first = found?.next ?? 1;
   if (data.length === 0) return first;
   const head: Head = found ?? { ...EMPTY, id: sql.run(NEW_THREAD, app, user, threadId, at, at).rowid, createdAt: at };
   if (found?.deleted) head.createdAt = at;
-  let spoken = true;
+  const before = found && !found.deleted ? { ...found } : undefined;
   for (const [i, text] of data.entries()) {
     const isDelta = deltas[i] === true;
-    sql.run(ADD_EVENT, head.id, head.next, at, EVENT_VERSION, isDelta ? 1 : 0, text);
+    const { rowid } = sql.run(ADD_EVENT, head.id, head.next, at, EVENT_VERSION, isDelta ? 1 : 0, text);
     if (!isDelta) {
-      spoken = false;
-      for (const row of rows(JSON.parse(text) as StoredEvent)) applyRow(sql, head, row, { app, user, seq: head.next, at });
+      for (const row of rows(JSON.parse(text) as StoredEvent)) {
+        applyRow(sql, head, row, { app, user, seq: head.next, at, event: rowid });
+      }
     }
     head.next += 1;
   }
-  // Deltas alone leave the indexed columns as they are, which is what makes speech cheap.
-  if (spoken && found && !found.deleted) sql.run("UPDATE thread SET next_seq = ? WHERE id = ?", head.next, head.id);
+  // Speech and the steps of a graph leave the indexed columns as they are, which is what makes them cheap.
+  if (before && isSame(before, head) && (deltas.every(Boolean) || at - before.updatedAt < LATE_MS))
+    sql.run("UPDATE thread SET next_seq = ? WHERE id = ?", head.next, head.id);
   else saveHead(sql, head, at);
   if (request) keepRequest(sql, { ...request, app, user, thread: head.id, first, seq: head.next - 1, at });
   return first;
 }
 
+type Found = Head & { updatedAt: number; deleted: number };
+
+/** How late the lists may hear that something goes on in a thread, as long as nothing they show has changed. */
+const LATE_MS = 1_000;
+
+function isSame(before: Head, after: Head): boolean {
+  return COLUMNS.every((column) => before[column] === after[column]);
+}
+
+const COLUMNS = ["epoch", "status", "pending", "title", "metadata", "agent", "callback"] as const;
+
 const EMPTY = { next: 1, epoch: 0, status: "idle", pending: 0, title: null, metadata: "{}", agent: null, callback: null } as const;
 
-function check({ threadId }: ThreadKey, expect: Expect, head: (Head & { deleted: number }) | undefined): void {
+function check({ threadId }: ThreadKey, expect: Expect, head: Found | undefined): void {
   if ("seq" in expect) {
     const seq = (head?.next ?? 1) - 1;
     if (seq !== expect.seq) throw new AppError("conflict", `Thread ${threadId} is at ${seq} and not at ${expect.seq}`);
@@ -120,7 +136,8 @@ function remove(sql: Statements, { app, user, threadId }: ThreadKey): boolean {
   sql.run("DELETE FROM grants WHERE app = ? AND user = ? AND thread_id = ?", app, user, threadId);
   const thread = sql.get<{ id: number }>(BURY, app, user, threadId);
   if (!thread) return false;
-  for (const table of ["event", "run", "message", "wait", "delivery", "request", "snapshot"])
+  sql.run("DELETE FROM said WHERE rowid IN (SELECT id FROM event WHERE thread = ? AND delta = 0)", thread.id);
+  for (const table of ["event", "run", "message", "wait", "delivery", "request", "checkpoint", "snapshot"])
     sql.run(`DELETE FROM ${table} WHERE thread = ?`, thread.id);
   return true;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { AppError } from "../../core/error.ts";
 import type { Store, ThreadRow, WaitRow } from "../store.ts";
+import { FOUND, toMatch } from "./search.ts";
 import type { Statements } from "./statements.ts";
 
 /** The index rows a store can be asked for, one by one and in pages. */
@@ -14,7 +15,12 @@ export function listings(db: DatabaseSync, sql: Statements): Pick<Store, "thread
     },
     async threads({ app, user, search, status, limit, before }) {
       const where = conditions("deleted = 0", ["app = ?", app], ["user = ?", user], ["status = ?", status]);
-      if (search) where.and("(contains(title, ?) OR contains(thread_id, ?))", search.toLowerCase(), search.toLowerCase());
+      if (search) {
+        const [text, match] = [search.toLowerCase(), toMatch(search, app, user)];
+        const named = "contains(title, ?) OR contains(thread_id, ?)";
+        if (match === undefined) where.and(`(${named})`, text, text);
+        else where.and(`(${named} OR id IN (${FOUND}))`, text, text, match);
+      }
       if (before !== undefined) where.and("(updated_at, id) < (?, ?)", ...placeOf(before, "before"));
       const rows = sql.all<Cells>(`${THREADS} ${where.text} ORDER BY updated_at DESC, id DESC LIMIT ?`, ...where.values, limit + 1);
       return { threads: rows.slice(0, limit).map(toThread), ...nextOf(rows, limit, "updatedAt") };
@@ -27,7 +33,9 @@ export function listings(db: DatabaseSync, sql: Statements): Pick<Store, "thread
       const row = sql.get<Cells>(`${WAITS} WHERE wait.app = ? AND wait_id = ?`, app, id);
       return row && toWait(row);
     },
-    async waits({ app, user, threadId, kind, status, names, limit, after }) {
+    async waits({ app, user, threadId, kind, statuses, names, limit, after, order = "oldest", ...query }) {
+      const status = query.status ?? (statuses?.length === 1 ? statuses[0] : undefined);
+      const [behind, direction] = order === "newest" ? ["<", "DESC"] : [">", "ASC"];
       const where = conditions("opened_seq IS NOT NULL", ["wait.app = ?", app], ["wait.user = ?", user]);
       if (threadId !== undefined && user !== undefined) where.and(`wait.thread = (${THREAD_ID})`, app, user, threadId);
       else if (threadId !== undefined) where.and("thread_id = ?", threadId);
@@ -35,9 +43,11 @@ export function listings(db: DatabaseSync, sql: Statements): Pick<Store, "thread
       // As a literal, or the partial indexes would not be considered.
       if (status === "pending") where.and("wait.status = 'pending'");
       else if (status !== undefined) where.and("wait.status = ?", status);
+      else if (statuses) where.and("wait.status IN (SELECT value FROM json_each(?))", JSON.stringify(statuses));
       if (names) where.and("name IN (SELECT value FROM json_each(?))", JSON.stringify(names));
-      if (after !== undefined) where.and("(wait.created_at, wait.id) > (?, ?)", ...placeOf(after, "after"));
-      const rows = sql.all<Cells>(`${WAITS} ${where.text} ORDER BY wait.created_at, wait.id LIMIT ?`, ...where.values, limit + 1);
+      if (after !== undefined) where.and(`(wait.created_at, wait.id) ${behind} (?, ?)`, ...placeOf(after, "after"));
+      const sorted = `ORDER BY wait.created_at ${direction}, wait.id ${direction} LIMIT ?`;
+      const rows = sql.all<Cells>(`${WAITS} ${where.text} ${sorted}`, ...where.values, limit + 1);
       return { waits: rows.slice(0, limit).map(toWait), ...nextOf(rows, limit, "createdAt") };
     },
     async due(now, limit) {

@@ -4,6 +4,7 @@ import type { StoredEvent } from "../../core/event.ts";
 import type { ThreadKey } from "../../core/ids.ts";
 import { upcast } from "../../core/upcast.ts";
 import type { Grant, Store } from "../store.ts";
+import { checkpoints } from "./checkpoints.ts";
 import { toStoreError } from "./error.ts";
 import { listings } from "./listings.ts";
 import { outbox } from "./outbox.ts";
@@ -20,6 +21,7 @@ type Read = Pick<
   | "blob"
   | keyof ReturnType<typeof listings>
   | keyof ReturnType<typeof outbox>
+  | keyof ReturnType<typeof checkpoints>
 >;
 
 /** The reading half of a store. It sees what is committed, and nothing it returns is shared with anyone. */
@@ -29,6 +31,7 @@ export function reads(db: DatabaseSync): Read {
   return {
     ...listings(db, sql),
     ...outbox(sql),
+    ...checkpoints(sql),
     async read(key, { after, limit = -1, deltas = true }) {
       const id = idOf(key);
       return id === undefined ? [] : sql.all<EventRow>(deltas ? READ : READ_WHOLE, id, after, limit).map(toEvent);

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../core/error.ts";
+import { BACKFILL, indexText, SAID } from "./search.ts";
 
 /** Opens a database file (or `:memory:`) as every connection of the store needs it. */
 export function openDatabase(file: string): DatabaseSync {
@@ -26,6 +27,7 @@ export function migrate(db: DatabaseSync, migrations: readonly string[] = MIGRAT
     const known = `schema ${version}, this one knows ${migrations.length}`;
     throw new AppError("unavailable", `${db.location()} was written by a newer release of Handback (${known}); upgrade to use it`);
   }
+  db.function("index_text", (data, v, app, user) => indexText(String(data), Number(v), String(app), String(user)));
   try {
     db.exec("BEGIN IMMEDIATE");
     for (const step of migrations.slice(version)) db.exec(step);
@@ -125,5 +127,12 @@ const MIGRATIONS: readonly string[] = [
     media_type TEXT NOT NULL, data BLOB NOT NULL,
     UNIQUE (app, user, thread_id, blob_id)
   );
+  `,
+  "CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+  `${SAID}; ${BACKFILL}`,
+  `
+  CREATE TABLE checkpoint (thread INTEGER NOT NULL, checkpoint_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (thread, checkpoint_id))
+    WITHOUT ROWID;
+  CREATE INDEX checkpoint_latest ON checkpoint (thread, seq);
   `,
 ];

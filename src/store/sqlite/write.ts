@@ -7,6 +7,7 @@ export type Write =
   | { type: "append"; key: ThreadKey; expect: Expect; at: number; data: string[]; deltas: boolean[]; request?: Request }
   | { type: "lease"; app: string; id: string; claim: number; until: number }
   | { type: "saveSnapshot"; key: ThreadKey; snapshot: { seq: number; version: number; data: string } }
+  | { type: "secret"; name: string; fresh: string }
   | { type: "addGrant"; grant: Grant }
   | { type: "removeGrant"; app: string; user: string | undefined; id: string }
   | { type: "saveBlob"; key: ThreadKey; blob: { id: string; mediaType: string; data: Uint8Array } }
@@ -20,7 +21,17 @@ export type DeliveryChange = Parameters<Store["saveDelivery"]>[2];
 
 type Written = Pick<
   Store,
-  "saveDelivery" | "forgetRequests" | "append" | "lease" | "saveSnapshot" | "addGrant" | "removeGrant" | "saveBlob" | "remove" | "retire"
+  | "saveDelivery"
+  | "forgetRequests"
+  | "append"
+  | "lease"
+  | "saveSnapshot"
+  | "secret"
+  | "addGrant"
+  | "removeGrant"
+  | "saveBlob"
+  | "remove"
+  | "retire"
 >;
 
 /** The writing half of a store, over whatever takes a write and answers with what `apply` made of it. */
@@ -34,6 +45,7 @@ export function writes(send: (write: Write) => Promise<unknown>): Written {
     async saveSnapshot(key, snapshot) {
       await send({ type: "saveSnapshot", key, snapshot });
     },
+    secret: async (name, fresh) => (await send({ type: "secret", name, fresh })) as string,
     async addGrant(grant) {
       await send({ type: "addGrant", grant });
     },

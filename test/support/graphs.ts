@@ -1,0 +1,130 @@
+import { z } from "zod";
+import type { Agent } from "../../src/agent/agent.ts";
+import { chatAgent } from "../../src/agent/chat.ts";
+import { END, goto, START } from "../../src/agent/graph/command.ts";
+import { edge, join } from "../../src/agent/graph/edge.ts";
+import { append, field } from "../../src/agent/graph/field.ts";
+import { graph } from "../../src/agent/graph/graph.ts";
+import { agentNode, graphNode, node } from "../../src/agent/graph/node.ts";
+import { tool } from "../../src/agent/tool.ts";
+import { calls, type Rule, says, scriptedBy } from "../../src/model/scripted.ts";
+
+/** What nodes did, in order: a test counts them. */
+export type Journal = string[];
+
+const log = field(z.array(z.string()), { reduce: append, default: () => [] });
+
+export const CONFIRM = "Confirm continuing after the recipe amounts are calculated.";
+
+/** Seed 003's recipe: plan → confirm → cook. */
+export function recipe(done: Journal = []): Agent {
+  const model = scriptedBy(() => says("Two ", "eggs."));
+  return graph(
+    { dish: field(z.string()), log },
+    {
+      input: ({ text }) => ({ dish: text }),
+      nodes: {
+        plan: agentNode(chatAgent({ model }), { input: (state) => `Plan ${state.dish}`, output: ({ text }) => ({ log: [text] }) }),
+        confirm: node(
+          async ({ interrupt }) => {
+            done.push("confirm");
+            return (await interrupt("confirm", CONFIRM, { schema: z.boolean() })) ? goto("cook") : goto(END, { log: ["stopped"] });
+          },
+          { to: ["cook", END] },
+        ),
+        cook: ({ state, text }) => {
+          done.push("cook");
+          text(`Here is your ${state.dish}.`);
+          return { log: ["cooked"] };
+        },
+      },
+      edges: [edge(START, "plan"), edge("plan", "confirm")],
+    },
+  );
+}
+
+/** Seed 003's external tool: a model that searches outside and answers with what was found. */
+export function searching(): Agent {
+  const rule: Rule = ({ history }) => {
+    const last = history.at(-1);
+    const found = last?.role === "assistant" ? last.parts.find((part) => part.type === "call")?.settlement?.output : undefined;
+    return found === undefined ? calls("external_search", { q: "tea" }, { chunks: 2 }) : says("Found: ", String(found));
+  };
+  const search = tool({ name: "external_search", description: "Searches", input: z.object({ q: z.string() }) });
+  return graph(
+    { answer: field(z.string()) },
+    {
+      nodes: {
+        assistant: agentNode(chatAgent({ model: scriptedBy(rule), tools: [search] }), { output: ({ text }) => ({ answer: text }) }),
+      },
+      edges: [edge(START, "assistant")],
+    },
+  );
+}
+
+/** Two questions at the same time, and what follows when both are answered. */
+export function twoQuestions(done: Journal = []): Agent {
+  const asks =
+    (key: string) =>
+    async ({ interrupt }: { interrupt: (key: string, prompt: string) => Promise<unknown> }) => {
+      const said = await interrupt(key, `How about ${key}?`);
+      done.push(key);
+      return { log: [`${key}: ${said}`] };
+    };
+  return graph(
+    { log },
+    {
+      nodes: {
+        left: asks("salt"),
+        right: asks("sugar"),
+        serve: ({ state, text }) => {
+          done.push("serve");
+          text(state.log.join(", "));
+        },
+      },
+      edges: [edge(START, "left"), edge(START, "right"), join(["left", "right"], "serve")],
+    },
+  );
+}
+
+/** A graph inside a node, which asks. */
+export function nested(): Agent {
+  const inner = graph(
+    { amount: field(z.number()) },
+    {
+      nodes: { ask: async ({ interrupt }) => ({ amount: await interrupt("amount", "How many?", { schema: z.number() }) }) },
+      edges: [edge(START, "ask")],
+    },
+  );
+  return graph(
+    { eggs: field(z.number()) },
+    {
+      nodes: {
+        measure: graphNode(inner, { output: ({ amount }) => ({ eggs: amount }) }),
+        report: ({ state, text }) => text(`${state.eggs} eggs.`),
+      },
+      edges: [edge(START, "measure"), edge("measure", "report")],
+    },
+  );
+}
+
+/** A node that fails as often as it is told to, and then does not. */
+export function flaky(failures: number, attempts: number): Agent {
+  let left = failures;
+  return graph(
+    { log },
+    {
+      nodes: {
+        fetch: node(
+          () => {
+            left -= 1;
+            if (left >= 0) throw new Error("no line");
+            return { log: ["fetched"] };
+          },
+          { retry: { attempts, delay: 0 } },
+        ),
+      },
+      edges: [edge(START, "fetch")],
+    },
+  );
+}
