@@ -55,19 +55,17 @@ describe("native: graphs", () => {
     await using server = await serve({ agents: { default: nested(), recipe: recipe() } });
     const { agents } = await connect({ url: server.url }).meta();
     const [outer] = agents;
+    const end = (from: string) => ({ from, to: "__end__", kind: "edge" });
     assert.deepEqual(outer?.graph, {
       nodes: [
         {
           id: "measure",
           kind: "graph",
-          graph: { nodes: [{ id: "ask", kind: "node" }], edges: [{ from: "__start__", to: "ask", kind: "edge" }] },
+          graph: { nodes: [{ id: "ask", kind: "node" }], edges: [{ from: "__start__", to: "ask", kind: "edge" }, end("ask")] },
         },
         { id: "report", kind: "node" },
       ],
-      edges: [
-        { from: "__start__", to: "measure", kind: "edge" },
-        { from: "measure", to: "report", kind: "edge" },
-      ],
+      edges: [{ from: "__start__", to: "measure", kind: "edge" }, { from: "measure", to: "report", kind: "edge" }, end("report")],
     });
     const confirm = agents.find(({ name }) => name === "recipe")?.graph?.edges.filter(({ from }) => from === "confirm");
     assert.deepEqual(

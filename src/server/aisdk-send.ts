@@ -8,7 +8,7 @@ import { using } from "../engine/live.ts";
 import { submit } from "../engine/submit.ts";
 import type { AisdkRequest } from "../protocol/aisdk/decode.ts";
 import { type Plan, reconcile } from "../protocol/aisdk/reconcile.ts";
-import { NOTHING_SHOWN, type Shown, shownIn } from "../protocol/aisdk/shown.ts";
+import { type Answered, NOTHING_SHOWN, type Shown, shownIn } from "../protocol/aisdk/shown.ts";
 import type { Door } from "./door.ts";
 import { byLabel, type Principal } from "./principal.ts";
 
@@ -61,8 +61,17 @@ export async function send(
   return using(engine, key, async ({ thread }) => {
     const turnId = turnOf(thread, about) ?? thread.turn?.turnId ?? "";
     const last = request.messages.at(-1);
-    return { turnId, shown: last?.role === "assistant" && last.id === turnId ? shownIn(last) : NOTHING_SHOWN };
+    if (last?.role !== "assistant" || last.id !== turnId) return { turnId, shown: NOTHING_SHOWN };
+    return { turnId, shown: shownIn(last, await answered(door, key, thread, last.questions)) };
   });
+}
+
+/** What has become of questions that a client shows as open. */
+async function answered({ engine }: Door, key: ThreadKey, { interrupts }: Thread, shown: readonly string[]): Promise<Answered[]> {
+  const waits = shown.filter((id) => !interrupts.has(id));
+  if (waits.length === 0) return [];
+  const { settled } = await engine.store.known(key, { messages: [], waits });
+  return [...settled.values()].flatMap(({ event }) => (event.type === "interrupt.answered" ? [event] : []));
 }
 
 /** The turn a client means; without a name it is the current one. */

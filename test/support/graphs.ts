@@ -128,3 +128,45 @@ export function flaky(failures: number, attempts: number): Agent {
     },
   );
 }
+
+/** Two agents that speak at the same time, and one who has the last word. */
+export function sideBySide(): Agent {
+  const speaker = (name: string) => {
+    const model = scriptedBy(async function* () {
+      for (const event of says(`${name} `, "one ", "two.")) {
+        await new Promise((resolve) => setImmediate(resolve));
+        yield event;
+      }
+    });
+    return chatAgent({ model });
+  };
+  const told = { input: () => "go" };
+  return graph(
+    { log },
+    {
+      nodes: { left: agentNode(speaker("Left"), told), right: agentNode(speaker("Right"), told), whole: ({ text }) => text("Whole.") },
+      edges: [edge(START, "left"), edge(START, "right"), join(["left", "right"], "whole")],
+    },
+  );
+}
+
+/** An agent in a node whose tool needs approval. */
+export function approving(): Agent {
+  const refund = tool({
+    name: "refund",
+    description: "Pays back",
+    input: z.object({ amount: z.number() }),
+    approval: true,
+    execute: ({ amount }) => ({ paid: amount }),
+  });
+  const rule: Rule = ({ history }) => {
+    const last = history.at(-1);
+    const call = last?.role === "assistant" ? last.parts.find((part) => part.type === "call") : undefined;
+    if (!call) return calls("refund", { amount: 5 });
+    return says(call.settlement?.status === "completed" ? "Paid 5." : "Not paid.");
+  };
+  return graph(
+    { log },
+    { nodes: { clerk: agentNode(chatAgent({ model: scriptedBy(rule), tools: [refund] })) }, edges: [edge(START, "clerk")] },
+  );
+}

@@ -41,6 +41,8 @@ export type Chat = {
   /** What the last run ended with: TDesign hands it to the app as it came. */
   ended: { outcome?: { interrupts?: { id: string; message: string; toolCallId: string }[] } } | undefined;
   errors: unknown[];
+  /** Every event as it came: what the mapper has no words for, apps read here. */
+  heard: { type: string; activityType?: string; patch?: { op: string; path: string; value: unknown }[] }[];
   say(text: string): Promise<void>;
   /** Goes on in a message of its own, with results or answers in the request. */
   goOn(request: object): Promise<void>;
@@ -54,6 +56,7 @@ export async function openChat(url: string, module: Module): Promise<Chat> {
     engine,
     ended: undefined,
     errors,
+    heard: [],
     async say(prompt) {
       const { promise, resolve } = Promise.withResolvers<void>();
       done = resolve;
@@ -69,6 +72,9 @@ export async function openChat(url: string, module: Module): Promise<Chat> {
     onRequest: ({ request }: { request: object }) => ({
       body: JSON.stringify({ threadId: "t", runId: crypto.randomUUID(), messages: [], ...request }),
     }),
+    onMessage({ data }: { data: Chat["heard"][number] }) {
+      chat.heard.push(data);
+    },
     onError(error: unknown) {
       errors.push(error);
       done();

@@ -58,17 +58,23 @@ export function unite(nodes: Plan["nodes"]): Map<string, Tool> {
 /** The graph as data, for drawing. */
 export function define({ nodes, edges }: Pick<Plan, "nodes" | "edges">): GraphDefinition {
   const drawn: EdgeDefinition[] = [];
+  const places = new Set<string>();
+  const draw = (edge: EdgeDefinition) => {
+    drawn.push(edge);
+    places.add(edge.from);
+    places.add(JSON.stringify([edge.from, edge.to]));
+  };
   for (const edge of edges) {
     const label = edge.kind === "when" && edge.label !== undefined ? { label: edge.label } : {};
-    for (const from of froms(edge)) for (const to of tos(edge)) drawn.push({ from, to, kind: edge.kind, ...label });
+    for (const from of froms(edge)) for (const to of tos(edge)) draw({ from, to, kind: edge.kind, ...label });
   }
   for (const [from, { to = [] }] of nodes) {
     for (const target of to) {
-      if (!drawn.some((edge) => edge.from === from && edge.to === target)) drawn.push({ from, to: target, kind: "when" });
+      if (!places.has(JSON.stringify([from, target]))) draw({ from, to: target, kind: "when" });
     }
   }
   for (const name of nodes.keys()) {
-    if (!drawn.some(({ from }) => from === name)) drawn.push({ from: name, to: END, kind: "edge" });
+    if (!places.has(name)) draw({ from: name, to: END, kind: "edge" });
   }
   return { nodes: [...nodes].map(([id, node]) => describe(id, node)), edges: drawn };
 }
@@ -85,7 +91,11 @@ function describe(id: string, node: Node): GraphDefinition["nodes"][number] {
 
 function reachable({ nodes, edges }: Pick<Plan, "nodes" | "edges">): Set<string> {
   const next = new Map<string, string[]>();
-  const lead = (from: string, to: readonly string[]) => next.set(from, [...(next.get(from) ?? []), ...to]);
+  const lead = (from: string, to: readonly string[]) => {
+    const known = next.get(from);
+    if (known) known.push(...to);
+    else next.set(from, [...to]);
+  };
   for (const edge of edges) for (const from of froms(edge)) lead(from, tos(edge));
   for (const [name, { to }] of nodes) if (to) lead(name, to);
   const reached = new Set<string>([START]);

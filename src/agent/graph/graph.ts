@@ -98,13 +98,14 @@ export function graph<F extends Fields, N extends string>(state: F, options: Gra
   };
 }
 
+/** Goes from barrier to barrier until something is open: each is on disk before the next begins, and asking the driver in between costs as much as a node. */
 async function perform(stage: Stage, plan: Plan): Promise<void> {
   const { thread } = stage.context;
-  if (hasBegun(thread)) await superstep(stage, plan, OUTERMOST);
-  else {
+  if (!hasBegun(thread)) {
     const message = lastMessage(thread);
     await enterGraph(stage, plan, OUTERMOST, (message && toWish(plan.input(message), "The input").update) ?? {});
   }
+  while (standing(plan, thread, "").type === "step") if ((await superstep(stage, plan, OUTERMOST)) === "waits") return;
 }
 
 function hasBegun({ graph, turn }: Thread): boolean {

@@ -25,7 +25,7 @@ export function route(
   { nodes }: Pick<Plan, "nodes">,
   { from }: Routes,
   finished: readonly { node: string; wish: Wish }[],
-  state: JsonObject,
+  state: () => JsonObject,
   before: Arrived,
 ): { next: Omit<Task, "taskId">[]; arrived: Arrived } {
   const next: Omit<Task, "taskId">[] = [];
@@ -51,7 +51,7 @@ export function route(
     }
     for (const edge of from.get(node) ?? []) {
       if (edge.kind === "edge") go(edge.to, node, undefined);
-      else if (edge.kind === "when") for (const target of chosen(edge, state)) go(target, `What follows ${node}`, edge.to);
+      else if (edge.kind === "when") for (const target of chosen(edge, state())) go(target, `What follows ${node}`, edge.to);
       else {
         const name = joinName(edge);
         const come = arrived[name] ?? [];
@@ -71,7 +71,7 @@ export function route(
 }
 
 /** Where a graph begins. */
-export function entry(plan: Pick<Plan, "nodes">, routes: Routes, state: JsonObject): Omit<Task, "taskId">[] {
+export function entry(plan: Pick<Plan, "nodes">, routes: Routes, state: () => JsonObject): Omit<Task, "taskId">[] {
   return route(plan, routes, [{ node: START, wish: {} }], state, {}).next;
 }
 

@@ -17,7 +17,7 @@ export async function enterGraph(stage: Stage, plan: Plan, scope: Scope, update:
   const before = scope.key === "" ? stage.context.thread.state : {};
   const begun = await initial(plan.fields, before);
   const { state, ops } = await reduce(plan.fields, begun.state, [{ node: "The input", update }]);
-  const tasks = entry(plan, plan.routes, freeze(state));
+  const tasks = entry(plan, plan.routes, () => freeze(state));
   await barrier(stage, scope, { superstep: 0, ops: [...begun.ops, ...ops], tasks, arrived: {} });
 }
 
@@ -50,7 +50,7 @@ export async function superstep(stage: Stage, plan: Plan, scope: Scope): Promise
   const finished = frame.tasks.map(({ taskId, node }) => ({ node, wish: wishes.get(taskId) ?? {} }));
   const writes = finished.flatMap(({ node, wish }): Write[] => (wish.update ? [{ node, update: wish.update }] : []));
   const { state: after, ops } = await reduce(plan.fields, state, writes);
-  const { next, arrived } = route(plan, plan.routes, finished, freeze(after), frame.arrived);
+  const { next, arrived } = route(plan, plan.routes, finished, () => freeze(after), frame.arrived);
   await barrier(stage, scope, { superstep: frame.superstep + 1, ops, tasks: next, arrived });
   return "reached";
 }

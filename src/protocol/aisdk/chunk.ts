@@ -52,6 +52,11 @@ export function question({ interruptId, reason, prompt, schema, place }: Questio
   return { type: "data-interrupt", id: interruptId, data };
 }
 
+/** A question that has its answer, in the place where it was asked. */
+export function closed({ interruptId, status, value = null }: { interruptId: string; status: string; value?: Json }): Chunk {
+  return { type: "data-interrupt", id: interruptId, data: { interruptId, status, value } };
+}
+
 type Added = Extract<StoredEvent, { type: "part.added" }>["part"];
 
 /** A file, a source or data of the model's. `at` makes a source's id unique in its message. */

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parse } from "../parse.ts";
 import { toContent } from "./parts.ts";
 import { callSettings, toSettings } from "./settings.ts";
-import { type ShownCall, toCall } from "./shown.ts";
+import { type ShownCall, toCall, toQuestion } from "./shown.ts";
 
 /** A message of a request; its files are still inside it. */
 export type Said = { id: string; content: string | (Part | { type: "file"; mediaType: string; data: Uint8Array; name?: string })[] };
@@ -15,7 +15,7 @@ export type Said = { id: string; content: string | (Part | { type: "file"; media
 /** One message of the list a client sent. Of what an assistant said we read only what became of its calls. */
 export type Listed =
   | ({ role: "user" } & Said)
-  | { role: "assistant"; id: string; steps: number; texts: number; held: number; calls: ShownCall[] };
+  | { role: "assistant"; id: string; steps: number; texts: number; held: number; calls: ShownCall[]; questions: string[] };
 
 /** A request, as far as this server acts on it. */
 export type AisdkRequest = {
@@ -132,7 +132,8 @@ function toAssistant(item: Message, mint: (prefix: string) => string): Listed {
   const held = isObject(item.metadata) && typeof item.metadata["held"] === "number" ? item.metadata["held"] : 0;
   const steps = parts.filter(({ type }) => type === "step-start").length - held;
   const texts = parts.filter(({ type }) => type === "text").length;
-  return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), texts, held, calls: parts.flatMap(toCall) };
+  const shown = { calls: parts.flatMap(toCall), questions: parts.flatMap(toQuestion) };
+  return { role: "assistant", id: item.id ?? mint("msg"), steps: Math.max(0, steps), texts, held, ...shown };
 }
 
 /** A user message of nothing but `tool-result` parts. */

@@ -1,6 +1,6 @@
 import type { StoredEvent } from "../../core/event.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { added, approvalRequest, type Chunk, inputAvailable, metadata, outcome, question } from "./chunk.ts";
+import { added, approvalRequest, type Chunk, closed, inputAvailable, metadata, outcome, question } from "./chunk.ts";
 import { node } from "./node.ts";
 import { KNOWS, type Peer } from "./peer.ts";
 
@@ -92,7 +92,7 @@ function called(event: Extract<StoredEvent, { type: "tool.called" }>, peer: Peer
 
 function answered(event: Extract<StoredEvent, { type: "interrupt.answered" }>, peer: Peer): Chunk[] {
   const { interruptId, callId, status, value, input, reason } = event;
-  if (callId === undefined) return [{ type: "data-interrupt", id: interruptId, data: { interruptId, status, value: value ?? null } }];
+  if (callId === undefined) return [closed(event)];
   const edited = input === undefined ? [] : [metadata({ edited: { [callId]: input } })];
   const approved = status === "resolved" && (value === true || (value as JsonObject)["approved"] === true);
   if (KNOWS[peer].responses)

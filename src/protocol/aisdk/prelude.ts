@@ -1,6 +1,6 @@
 import { sameJson } from "../../core/json.ts";
 import type { AssistantEntry, Call, CallPart, TextPart, Thread } from "../../core/thread.ts";
-import { added, approvalRequest, type Chunk, inputAvailable, metadata, outcome, question } from "./chunk.ts";
+import { added, approvalRequest, type Chunk, closed, inputAvailable, metadata, outcome, question } from "./chunk.ts";
 import { KNOWS, type Peer } from "./peer.ts";
 import type { Shown } from "./shown.ts";
 
@@ -34,6 +34,7 @@ export function prelude(thread: Thread, turnId: string, viewer: Viewer): Chunk[]
     // Behind one that still speaks (in a graph, beside this one) the end of a step would cut it short in ai 5.
     if (!known && !node && !speaking) chunks.push({ type: "finish-step" });
   }
+  chunks.push(...viewer.shown.answered.map(closed));
   if (!current) return chunks;
   for (const interrupt of thread.interrupts.values()) if (interrupt.callId === undefined) chunks.push(question(interrupt));
   return chunks;

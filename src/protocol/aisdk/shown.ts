@@ -16,18 +16,29 @@ export type ShownCall = {
 };
 
 /** What a client shows of one assistant message: steps of a model, and texts, which nodes say outside of them. */
-export type Shown = { steps: number; texts: number; held: number; calls: ReadonlyMap<string, ShownCall> };
+export type Shown = {
+  steps: number;
+  texts: number;
+  held: number;
+  calls: ReadonlyMap<string, ShownCall>;
+  /** Questions it shows as open that are not any more. */
+  answered: readonly Answered[];
+};
 
-export const NOTHING_SHOWN: Shown = { steps: 0, texts: 0, held: 0, calls: new Map() };
+export type Answered = { interruptId: string; status: string; value?: Json };
 
-/** What a client shows of a message, by call. */
-export function shownIn(message: Extract<Listed, { role: "assistant" }>): Shown {
-  return {
-    steps: message.steps,
-    texts: message.texts,
-    held: message.held,
-    calls: new Map(message.calls.map((call) => [call.callId, call])),
-  };
+export const NOTHING_SHOWN: Shown = { steps: 0, texts: 0, held: 0, calls: new Map(), answered: [] };
+
+/** What a client shows of a message. `answered` says what has become of the questions in it. */
+export function shownIn(message: Extract<Listed, { role: "assistant" }>, answered: readonly Answered[]): Shown {
+  const { steps, texts, held, calls } = message;
+  return { steps, texts, held, calls: new Map(calls.map((call) => [call.callId, call])), answered };
+}
+
+/** A question among the parts of a message, which the client shows as open. */
+export function toQuestion({ type, data }: JsonObject & { type: string }): string[] {
+  const open = type === "data-interrupt" && isObject(data) && data["status"] === "open";
+  return open && typeof data["interruptId"] === "string" ? [data["interruptId"]] : [];
 }
 
 /** A call among the parts of a message. */

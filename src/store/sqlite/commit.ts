@@ -14,21 +14,19 @@ export type Reply = { value: unknown } | { failure: Failure; cause?: string };
  */
 export function committer(db: DatabaseSync): (group: readonly Write[]) => Reply[] {
   const sql = statements(db);
-  const attempt = (write: Write, undo: () => void): Reply => {
+  const attempt = (write: Write): Reply => {
+    sql.run("SAVEPOINT one");
     try {
-      return { value: apply(sql, write) };
+      const value = apply(sql, write);
+      sql.run("RELEASE one");
+      return { value };
     } catch (thrown) {
       const error = toStoreError(thrown);
       if (!db.isTransaction || (error instanceof AppError && error.code === "unavailable")) throw error;
-      undo();
+      sql.run("ROLLBACK TO one");
+      sql.run("RELEASE one");
       return refusal(error);
     }
-  };
-  const oneOfMany = (write: Write): Reply => {
-    sql.run("SAVEPOINT one");
-    const reply = attempt(write, () => sql.run("ROLLBACK TO one"));
-    sql.run("RELEASE one");
-    return reply;
   };
   const rollback = () => {
     if (db.isOpen && db.isTransaction) sql.run("ROLLBACK");
@@ -37,10 +35,8 @@ export function committer(db: DatabaseSync): (group: readonly Write[]) => Reply[
     try {
       rollback(); // one that a sick disk refused last time
       sql.run("BEGIN IMMEDIATE");
-      const [only] = group;
-      // Alone in its transaction a write needs no savepoint: a third of the statements of a short append.
-      const replies = only && group.length === 1 ? [attempt(only, rollback)] : group.map(oneOfMany);
-      if (db.isTransaction) sql.run("COMMIT");
+      const replies = group.map(attempt);
+      sql.run("COMMIT");
       return replies;
     } catch (error) {
       try {
