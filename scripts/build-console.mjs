@@ -21,14 +21,13 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
 
 /** In a folder of its own, which then takes the old one's place: a server that runs meanwhile never sees half a console. */
 function build() {
-  console.log("Building the console (a few seconds, whenever it has changed)…");
+  // Progress is no output: `npm pack --json` prints JSON and nothing else.
+  console.error("Building the console (a few seconds, whenever it has changed)…");
   const fresh = `dist/.console-${process.pid}`;
   const vite = spawnSync(
     process.execPath,
     [join("node_modules", "vite", "bin", "vite.js"), "build", "console", "--outDir", join("..", fresh), "--logLevel", "warn"],
-    {
-      stdio: "inherit",
-    },
+    { stdio: ["ignore", 2, 2] },
   );
   if (vite.status !== 0) process.exit(vite.status ?? 1);
   for (const file of globSync(`${fresh}/**/*.{js,css,svg,md}`)) compress(file);

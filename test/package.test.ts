@@ -15,6 +15,7 @@ describe("the package", () => {
     const [packed] = JSON.parse(npm(process.cwd(), "pack", "--json", "--pack-destination", project));
     const files: string[] = packed.files.map((file: { path: string }) => file.path);
     assert.ok(files.includes("dist/handback.js") && files.includes("dist/store/sqlite/writer.js"));
+    assert.ok(files.includes("dist/console/index.html") && files.some((file) => /^dist\/console\/assets\/shell-.*\.js\.br$/.test(file)));
     assert.deepEqual(
       files.filter((file) => /\.test\.|conformance/.test(file)),
       [],
@@ -39,6 +40,7 @@ describe("the package", () => {
     const body = JSON.stringify({ threadId: "t", messages: [{ role: "user", content: "hi" }] });
     const response = await fetch(`${url}/agui`, { method: "POST", headers: { "content-type": "application/json" }, body });
     assert.match(await response.text(), /We have coffee\./);
+    assert.match(await (await fetch(`${url}/inbox`)).text(), /<div id="root">/); // the console came along
 
     // Every entry loads, and none brings more than it must.
     const entries = ["handback", "handback/client", "handback/client/sandbox", "handback/profiles", "handback/testing"];

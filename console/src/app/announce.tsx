@@ -1,23 +1,26 @@
 import { useSyncExternalStore } from "react";
 
-let said = { text: "", turn: 0 };
+type Said = { text: string; turn: number };
+
+const KEPT = 4;
+let said: Said[] = [];
+let turn = 0;
 const listeners = new Set<() => void>();
 
 /** Says a change of state to those who hear the page. Not for tokens: one sentence for each thing that happened. */
 export function announce(text: string): void {
-  said = { text, turn: said.turn + 1 };
+  turn += 1;
+  said = [...said, { text, turn }].slice(-KEPT);
   for (const listener of listeners) listener();
 }
 
-/** Once in the page. Two regions take turns, so that the same sentence twice is said twice. */
+/** Once in the page. What is added is read aloud: two things at once one after the other, and the same thing twice twice. */
 export function LiveRegion() {
-  const { text, turn } = useSyncExternalStore(subscribe, () => said);
+  const lines = useSyncExternalStore(subscribe, () => said);
   return (
-    <div className="sr-only">
-      {[0, 1].map((region) => (
-        <p key={region} role="status" aria-live="polite" data-testid="live-region">
-          {turn % 2 === region ? text : ""}
-        </p>
+    <div role="log" aria-live="polite" aria-relevant="additions" data-testid="live-region" className="sr-only">
+      {lines.map((line) => (
+        <p key={line.turn}>{line.text}</p>
       ))}
     </div>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { useLocation } from "wouter";
 import { usePending } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { announce } from "./announce.tsx";
@@ -9,6 +10,9 @@ export function Notifier() {
   const t = useT();
   const { notify } = usePreferences();
   const { calls, loading } = usePending({});
+  const [path] = useLocation();
+  const here = useRef(path);
+  here.current = path;
   const known = useRef<Set<string>>(undefined);
   useEffect(() => {
     if (loading) return;
@@ -16,7 +20,9 @@ export function Notifier() {
     known.current = new Set(calls.map(({ id }) => id));
     const [first] = fresh;
     if (!first) return;
-    announce(`${t("status.waitingFor", { owner: t(`status.${first.role}`) })}: ${first.name}`);
+    // A thread that is being looked at says it itself.
+    if (!here.current.endsWith(`/t/${encodeURIComponent(first.threadId)}`))
+      announce(`${t("status.waitingFor", { owner: t(`status.${first.role}`) })}: ${first.name}`);
     if (notify && document.hidden && "Notification" in globalThis && Notification.permission === "granted") {
       new Notification(t("shell.notifyTitle"), { body: `${first.name} · ${first.title ?? first.threadId}`, tag: first.id });
     }

@@ -1,10 +1,5 @@
-import type { ComponentProps, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { cx } from "./cx.ts";
-
-/** A thing of its own on the page. */
-export function Card({ className, ...rest }: ComponentProps<"div">) {
-  return <div className={cx("rounded-xl border border-line bg-surface shadow-card", className)} {...rest} />;
-}
 
 /** A card with a heading, a sentence, and what it is about. */
 export function Section({

@@ -21,10 +21,10 @@ const MOST_WORDS = 64 * 1024;
  * more than all the rest of a token's way.
  */
 export function poster(url: URL, headers: Readonly<Record<string, string>>, patience = PATIENCE): Post {
-  const { Agent } = url.protocol === "https:" ? https : http;
-  // The proxy of the environment, where Node is told to use it: its own agent would, one of our own has to be given it.
-  const proxy = process.env["NODE_USE_ENV_PROXY"] === "1" ? { proxyEnv: process.env } : {};
-  const agent = new Agent({ keepAlive: true, scheduling: "lifo", maxFreeSockets: 1024, timeout: KEEP_MS, ...proxy });
+  const { Agent, globalAgent } = url.protocol === "https:" ? https : http;
+  // Node's own agent knows the proxy it was told of (NODE_USE_ENV_PROXY); one of our own has to be given it.
+  const { proxyEnv } = (globalAgent as unknown as { options: http.AgentOptions }).options;
+  const agent = new Agent({ keepAlive: true, scheduling: "lifo", maxFreeSockets: 1024, timeout: KEEP_MS, ...(proxyEnv && { proxyEnv }) });
   const send: Send = (to, body, signal) => ask(to, { agent, headers, patience, body, signal });
   return async (body, signal) => {
     let at = url;
@@ -34,7 +34,7 @@ export function poster(url: URL, headers: Readonly<Record<string, string>>, pati
       if (statusCode >= 200 && statusCode < 300) return response;
       const next = hops < MOST_HOPS ? elsewhere(response, at) : undefined;
       if (!next) throw await toRefusal(response, at);
-      response.resume();
+      response.on("error", () => {}).resume();
       at = next;
     }
   };

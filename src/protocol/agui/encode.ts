@@ -1,7 +1,7 @@
 import type { Outcome, StoredEvent, Usage } from "../../core/event.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import type { Shown } from "./decode.ts";
-import { ALL_OF_GRAPHS, type GraphView, interrupts, lifecycle, resumed } from "./graph.ts";
+import { ALL_OF_GRAPHS, type GraphView, interrupts, isInside, lifecycle, resumed } from "./graph.ts";
 import { userMessage } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 import { toText } from "./text.ts";
@@ -73,9 +73,11 @@ function translate(threadId: string, event: StoredEvent, peer: Peer, graphs: Gra
       return [...open, ending(threadId, event, peer)];
     }
     case "step.started":
-      return [...(isInner(event) ? [] : [{ type: "STEP_STARTED", stepName: event.name }]), ...(graphs.lifecycle ? lifecycle(event) : [])];
+      if (isInside(event)) return [];
+      return [{ type: "STEP_STARTED", stepName: event.name }, ...(graphs.lifecycle ? lifecycle(event) : [])];
     case "step.ended":
-      return [...(graphs.lifecycle ? lifecycle(event) : []), ...(isInner(event) ? [] : [{ type: "STEP_FINISHED", stepName: event.name }])];
+      if (isInside(event)) return [];
+      return [...(graphs.lifecycle ? lifecycle(event) : []), { type: "STEP_FINISHED", stepName: event.name }];
     case "text.started":
       return [{ type: "TEXT_MESSAGE_START", messageId: event.messageId, role: "assistant" }];
     case "text.delta":
@@ -153,11 +155,6 @@ function translate(threadId: string, event: StoredEvent, peer: Peer, graphs: Gra
       event satisfies never; // an event of a newer release
       return [];
   }
-}
-
-/** Clients know steps by their names and refuse a second one of the same name: a model inside a node `model` would be one. */
-function isInner({ parentStepId }: { parentStepId?: string }): boolean {
-  return parentStepId !== undefined;
 }
 
 function ending(threadId: string, event: Extract<StoredEvent, { type: "run.ended" }>, peer: Peer): Frame {

@@ -17,6 +17,14 @@ export const ALL_OF_GRAPHS: GraphView = { lifecycle: true, interrupts: true, top
 type Started = Extract<StoredEvent, { type: "step.started" }>;
 type Ended = Extract<StoredEvent, { type: "step.ended" }>;
 
+/**
+ * A model's step inside a node, which is told as the node's: clients know steps by their names and refuse a second one of the same
+ * name, and a node may be called like the model in it.
+ */
+export function isInside({ parentStepId, place }: { parentStepId?: string; place?: Place }): boolean {
+  return parentStepId !== undefined && !place;
+}
+
 /** Seed 003's node phases. A node that asks, is cancelled or is tried again has neither completed nor failed. */
 export function lifecycle(step: Started | Ended): Frame[] {
   const { place } = step;

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/json.ts";
 import { type Thread, waits } from "../../core/thread.ts";
 import { type Frame, PROTOCOL_VERSION, toOutcome } from "./encode.ts";
-import { type GraphView, interrupts, nodeStarted } from "./graph.ts";
+import { type GraphView, interrupts, isInside, nodeStarted } from "./graph.ts";
 import { type Message, openCalls } from "./messages.ts";
 import type { Peer } from "./peer.ts";
 
@@ -56,7 +56,8 @@ function isEmpty(state: Thread["state"]): boolean {
 /** Clients go on with a message they know when it begins once more. */
 function reopened(thread: Thread, { graphs }: Joiner): Frame[] {
   if (!thread.run) return [];
-  const frames: Frame[] = [...thread.run.steps.values()].flatMap(({ name, place }) => [
+  const steps = [...thread.run.steps.values()].filter((step) => !isInside(step));
+  const frames: Frame[] = steps.flatMap(({ name, place }) => [
     { type: "STEP_STARTED", stepName: name },
     ...(place && graphs.lifecycle ? nodeStarted(place) : []),
   ]);

@@ -1,7 +1,8 @@
-import { type AssistantMessageView, groupOf, type PartView, type ThreadView } from "handback/client";
+import { type AssistantMessageView, groupOf, type PartView } from "handback/client";
 import { Brain, ExternalLink, FileText, Paperclip, Scissors } from "lucide-react";
 import { CallCard } from "../../call/call-card.tsx";
 import { Output } from "../../call/settlement.tsx";
+import { useThreadPart } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
@@ -9,32 +10,15 @@ import { Duration } from "../../ui/time.tsx";
 import { DocumentChip } from "./document-chip.tsx";
 
 /** One step of the model, part by part, in the order it came. */
-export function AssistantMessage({
-  threadId,
-  view,
-  message,
-  live,
-}: {
-  threadId: string;
-  view: ThreadView;
-  message: AssistantMessageView;
-  live: boolean;
-}) {
+export function AssistantMessage({ threadId, message, live }: { threadId: string; message: AssistantMessageView; live: boolean }) {
   const t = useT();
-  const group = groupOf(view, message.id);
   const firstCall = message.parts.find((part) => part.type === "call")?.id;
   return (
     <div data-testid="assistant-message" data-state={message.state}>
       {message.parts.map((part) => (
         <div key={part.id}>
-          {group.total > 1 && part.type === "call" && part.id === firstCall && (
-            <p className="pt-2">
-              <Badge tone={group.answered < group.total ? "wait" : "good"}>
-                {t("chat.group", { done: group.answered, all: group.total })}
-              </Badge>
-            </p>
-          )}
-          <Part threadId={threadId} view={view} part={part} live={live} />
+          {part.id === firstCall && <Group threadId={threadId} stepId={message.id} />}
+          <Part threadId={threadId} part={part} live={live} />
         </div>
       ))}
       {message.state === "cut" && (
@@ -47,7 +31,20 @@ export function AssistantMessage({
   );
 }
 
-function Part({ threadId, view, part, live }: { threadId: string; view: ThreadView; part: PartView; live: boolean }) {
+/** How many of the calls that were made together are answered. */
+function Group({ threadId, stepId }: { threadId: string; stepId: string }) {
+  const t = useT();
+  const total = useThreadPart(threadId, (view) => groupOf(view, stepId).total);
+  const answered = useThreadPart(threadId, (view) => groupOf(view, stepId).answered);
+  if (total < 2) return null;
+  return (
+    <p className="pt-2">
+      <Badge tone={answered < total ? "wait" : "good"}>{t("chat.group", { done: answered, all: total })}</Badge>
+    </p>
+  );
+}
+
+function Part({ threadId, part, live }: { threadId: string; part: PartView; live: boolean }) {
   const t = useT();
   switch (part.type) {
     case "text":
@@ -70,14 +67,10 @@ function Part({ threadId, view, part, live }: { threadId: string; view: ThreadVi
           <p className="py-1.5 whitespace-pre-wrap [overflow-wrap:anywhere]">{part.text}</p>
         </details>
       );
-    case "call": {
-      const call = view.calls.get(part.id);
-      return call ? <CallCard threadId={threadId} call={call} readOnly={!live} /> : null;
-    }
-    case "document": {
-      const document = view.documents.get(part.id);
-      return document ? <DocumentChip threadId={threadId} document={document} /> : null;
-    }
+    case "call":
+      return <CallOf threadId={threadId} id={part.id} live={live} />;
+    case "document":
+      return <DocumentOf threadId={threadId} id={part.id} />;
     case "file":
       return (
         <p className="flex items-center gap-1.5 py-1 text-sm text-muted">
@@ -106,4 +99,16 @@ function Part({ threadId, view, part, live }: { threadId: string; view: ThreadVi
     default:
       return part satisfies never;
   }
+}
+
+// Each follows its own thing, so that what happens to one call does not draw the message again.
+
+function CallOf({ threadId, id, live }: { threadId: string; id: string; live: boolean }) {
+  const call = useThreadPart(threadId, (view) => view.calls.get(id));
+  return call ? <CallCard threadId={threadId} call={call} readOnly={!live} /> : null;
+}
+
+function DocumentOf({ threadId, id }: { threadId: string; id: string }) {
+  const document = useThreadPart(threadId, (view) => view.documents.get(id));
+  return document ? <DocumentChip threadId={threadId} document={document} /> : null;
 }

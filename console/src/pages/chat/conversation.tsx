@@ -1,41 +1,75 @@
 import type { ThreadView } from "handback/client";
-import { useEffect, useMemo, useRef } from "react";
+import { memo, type Ref, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { useParam } from "../../app/use-param.ts";
+import { focusCard } from "../../call/focus-card.ts";
 import { InterruptCard } from "../../call/interrupt-card.tsx";
 import type { Outgoing } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { VirtualList, type VirtualListHandle } from "../../ui/virtual-list.tsx";
 import { ActivityCard, UnknownCard } from "./any-card.tsx";
 import { AssistantMessage } from "./assistant-message.tsx";
-import { type Item, itemsOf, keyOf } from "./items.ts";
+import { holds, type Item, itemsOf, keyOf } from "./items.ts";
 import { OutgoingMessage } from "./outgoing-message.tsx";
 import { RunLine } from "./run-line.tsx";
 import { UserMessage } from "./user-message.tsx";
 import { WorkingLine } from "./working-line.tsx";
 
-type Props = { threadId: string; view: ThreadView; live: boolean; outgoing: readonly Outgoing[] };
+export type ConversationHandle = {
+  /** Scrolls to a call or question and puts the focus on it. */
+  focus(id: string): void;
+};
 
-const HEIGHTS: Record<Item["kind"], number> = { user: 64, assistant: 140, question: 220, run: 32, activity: 80, unknown: 80 };
+type Props = {
+  threadId: string;
+  view: ThreadView;
+  /** Whether what is shown can be answered: it is now, and on a server. */
+  live: boolean;
+  outgoing: readonly Outgoing[];
+  ref?: Ref<ConversationHandle>;
+};
+
+const HEIGHTS: Record<Item["kind"], number> = { user: 80, assistant: 140, question: 220, run: 40, activity: 80, unknown: 80 };
 
 /** Everything that was said and done, of which only what is seen is in the page. */
-export function Conversation({ threadId, view, live, outgoing }: Props) {
+export function Conversation({ threadId, view, live, outgoing, ref }: Props) {
   const t = useT();
-  const items = useMemo(() => itemsOf(view), [view]);
-  const list = useRef<VirtualListHandle>(null);
+  const { messages, interrupts, runs, activities, customs } = view;
+  const items = useMemo(
+    () => itemsOf({ messages, interrupts, runs, activities, customs }),
+    [messages, interrupts, runs, activities, customs],
+  );
+  const [list, setList] = useState<VirtualListHandle | null>(null);
   const [selected] = useParam("select");
-  const latest = useRef(items);
-  latest.current = items;
-  // Only when another thing is selected: later events must not move the reader.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const shown = useRef<string>(undefined);
+  // Once for each thing that is selected, as soon as it is there: later events must not move the reader.
   useEffect(() => {
-    const index = selected === undefined ? -1 : latest.current.findIndex((item) => holds(view, item, selected));
-    if (index >= 0) list.current?.toIndex(index);
-  }, [selected]);
+    if (!list || shown.current === selected) return;
+    if (selected === undefined) {
+      shown.current = undefined;
+      return;
+    }
+    const index = items.findIndex((item) => holds(view, item, selected));
+    if (index < 0) return;
+    shown.current = selected;
+    list.toIndex(index);
+  }, [list, selected, items, view]);
+  useImperativeHandle(
+    ref,
+    () => ({
+      focus(id) {
+        const index = items.findIndex((item) => holds(view, item, id));
+        if (index >= 0) list?.toIndex(index);
+        focusCard(id);
+      },
+    }),
+    [items, view, list],
+  );
   const lastUser = view.messages.findLast((message) => message.role === "user")?.id;
   const lastRun = view.runs.at(-1)?.seq;
+  const editable = live && view.status !== "running";
   return (
     <VirtualList
-      ref={list}
+      ref={setList}
       role="log"
       stick
       label={t("chat.conversation")}
@@ -43,9 +77,13 @@ export function Conversation({ threadId, view, live, outgoing }: Props) {
       keyOf={keyOf}
       estimate={(item) => HEIGHTS[item.kind]}
       render={(item) => (
-        <div className="mx-auto w-full max-w-3xl px-4 py-1.5 md:px-6">
-          <ItemView threadId={threadId} view={view} item={item} live={live} lastUser={lastUser} lastRun={lastRun} />
-        </div>
+        <Row
+          threadId={threadId}
+          item={item}
+          live={live}
+          editable={editable}
+          regenerate={editable && item.kind === "run" && item.run.seq === lastRun ? lastUser : undefined}
+        />
       )}
       before={<div className="h-4" />}
       after={
@@ -60,30 +98,26 @@ export function Conversation({ threadId, view, live, outgoing }: Props) {
   );
 }
 
-function ItemView({
-  threadId,
-  view,
-  item,
-  live,
-  lastUser,
-  lastRun,
-}: {
-  threadId: string;
-  view: ThreadView;
-  item: Item;
-  live: boolean;
-  lastUser: string | undefined;
-  lastRun: number | undefined;
-}) {
+type RowProps = { threadId: string; item: Item; live: boolean; editable: boolean; regenerate: string | undefined };
+
+const Row = memo(function Row(props: RowProps) {
+  return (
+    <div className="mx-auto w-full max-w-3xl px-4 py-1.5 md:px-6">
+      <ItemView {...props} />
+    </div>
+  );
+});
+
+function ItemView({ threadId, item, live, editable, regenerate }: RowProps) {
   switch (item.kind) {
     case "user":
-      return <UserMessage threadId={threadId} message={item.message} editable={live && view.status !== "running"} />;
+      return <UserMessage threadId={threadId} message={item.message} editable={editable} />;
     case "assistant":
-      return <AssistantMessage threadId={threadId} view={view} message={item.message} live={live} />;
+      return <AssistantMessage threadId={threadId} message={item.message} live={live} />;
     case "question":
       return <InterruptCard threadId={threadId} interruptId={item.id} readOnly={!live} />;
     case "run":
-      return <RunLine threadId={threadId} run={item.run} regenerate={live && item.run.seq === lastRun ? lastUser : undefined} />;
+      return <RunLine threadId={threadId} run={item.run} regenerate={regenerate} />;
     case "activity":
       return <ActivityCard threadId={threadId} id={item.id} />;
     case "unknown":
@@ -91,13 +125,4 @@ function ItemView({
     default:
       return item satisfies never;
   }
-}
-
-/** Whether an item shows the call, question or step of this id. */
-function holds(view: ThreadView, item: Item, id: string): boolean {
-  if (item.kind === "question") return item.id === id;
-  if (item.kind === "run") return String(item.run.seq) === id;
-  if (item.kind === "user") return item.message.id === id;
-  if (item.kind !== "assistant") return false;
-  return item.message.id === id || view.calls.get(id)?.stepId === item.message.id;
 }

@@ -1,4 +1,4 @@
-import type { AssistantMessageView, CustomView, RunView, ThreadView, UserMessageView } from "handback/client";
+import type { AssistantMessageView, CustomView, InterruptView, RunView, ThreadView, UserMessageView } from "handback/client";
 
 /** What the conversation is made of, in the order it happened. */
 export type Item =
@@ -8,6 +8,9 @@ export type Item =
   | { kind: "run"; seq: number; run: RunView }
   | { kind: "activity"; seq: number; id: string }
   | { kind: "unknown"; seq: number; custom: CustomView };
+
+/** What of a thread the conversation is made of: while none of these is another object, the items are the same. */
+export type Sources = Pick<ThreadView, "messages" | "interrupts" | "runs" | "activities" | "customs">;
 
 export function keyOf(item: Item): string {
   switch (item.kind) {
@@ -28,20 +31,21 @@ export function keyOf(item: Item): string {
 }
 
 /** Merges what a thread shows by place in its log. Each source is in order already, so one pass does. */
-export function itemsOf(view: ThreadView): Item[] {
+export function itemsOf({ messages, interrupts, runs, activities, customs }: Sources): Item[] {
   const sources: Item[][] = [
-    view.messages
+    messages
       .toArray()
-      .map(
-        (message): Item =>
+      .map((message) =>
+        once(message, () =>
           message.role === "user" ? { kind: "user", seq: message.seq, message } : { kind: "assistant", seq: message.seq, message },
+        ),
       ),
-    view.interrupts.toArray().flatMap(({ id, seq, callId }): Item[] => (callId === undefined ? [{ kind: "question", seq, id }] : [])),
-    view.runs.toArray().flatMap((run): Item[] => (run.endSeq === undefined ? [] : [{ kind: "run", seq: run.endSeq, run }])),
-    view.activities
-      .toArray()
-      .flatMap(({ id, seq, activityType }): Item[] => (activityType.startsWith("graph.") ? [] : [{ kind: "activity", seq, id }])),
-    view.customs.toArray().flatMap((custom): Item[] => (custom.unknown ? [{ kind: "unknown", seq: custom.seq, custom }] : [])),
+    interrupts.filter(isQuestion).map((asked) => once(asked, () => ({ kind: "question", seq: asked.seq, id: asked.id }))),
+    runs.toArray().flatMap((run) => (run.endSeq === undefined ? [] : [once(run, () => ({ kind: "run", seq: run.endSeq ?? 0, run }))])),
+    activities
+      .filter(({ activityType }) => !activityType.startsWith("graph."))
+      .map((activity) => once(activity, () => ({ kind: "activity", seq: activity.seq, id: activity.id }))),
+    customs.filter(({ unknown }) => unknown).map((custom) => once(custom, () => ({ kind: "unknown", seq: custom.seq, custom }))),
   ].filter((source) => source.length > 0);
   if (sources.length === 1) return sources[0] ?? [];
   const at = sources.map(() => 0);
@@ -58,4 +62,35 @@ export function itemsOf(view: ThreadView): Item[] {
     merged.push(item);
     at[first] = (at[first] ?? 0) + 1;
   }
+}
+
+const made = new WeakMap<object, Item>();
+
+/** The same item for the same thing, so that only rows are drawn again whose thing has changed. */
+function once(source: object, make: () => Item): Item {
+  let item = made.get(source);
+  if (!item) {
+    item = make();
+    made.set(source, item);
+  }
+  return item;
+}
+
+/** An approval is shown with its call. */
+function isQuestion({ callId }: InterruptView): boolean {
+  return callId === undefined;
+}
+
+/** Whether an item shows the call, question, step, message or run of this id. */
+export function holds(view: ThreadView, item: Item, id: string): boolean {
+  if (item.kind === "question") return item.id === id;
+  if (item.kind === "run") return String(item.run.seq) === id;
+  if (item.kind === "user") return item.message.id === id;
+  if (item.kind !== "assistant") return false;
+  if (item.message.id === id || view.calls.get(id)?.stepId === item.message.id) return true;
+  // What an agent in a node says belongs to the node.
+  for (let step = view.steps.get(item.message.id); step?.parent !== undefined; step = view.steps.get(step.parent)) {
+    if (step.parent === id) return true;
+  }
+  return false;
 }
