@@ -10,7 +10,7 @@ const SHELL =
 const LATER = /\/(palette|json-editor-view|check-schema|markdown-block|virtual-list-view)\.ts/;
 
 /** `npm run dev -w console` proxies to a server started with `npm start`. */
-const target = "http://127.0.0.1:4242";
+const target = process.env["HANDBACK_URL"] ?? "http://127.0.0.1:4242";
 
 export default defineConfig({
   // Every address in the page is relative to its <base>, so that it works below any path.

@@ -19,7 +19,9 @@ const ext = tool({ name: "ext", description: "Outside", input: z.object({ q: z.s
 const pay = tool({ name: "pay", description: "With approval", input: z.object({}), approval: true, execute: () => "paid" });
 const look = tool({ name: "look", description: "Here", input: z.object({}), execute: () => ({ seen: true }) });
 const said = (request: ModelRequest | undefined) =>
-  (request?.history ?? []).map((entry) => (entry.role === "user" ? `user: ${entry.content}` : `${entry.parts.map((part) => part.type).join(" ")}`));
+  (request?.history ?? []).map((entry) =>
+    entry.role === "user" ? `user: ${entry.content}` : `${entry.parts.map((part) => part.type).join(" ")}`,
+  );
 
 describe("an agent in a node", () => {
   it("pauses the graph for an external tool and goes on with its result", async () => {
@@ -29,7 +31,10 @@ describe("an agent in a node", () => {
       {
         input: ({ text }) => ({ dish: text }),
         nodes: {
-          plan: agentNode(chatAgent({ model, tools: [ext] }), { input: (state) => `Plan ${state.dish}`, output: ({ text }) => ({ log: [text] }) }),
+          plan: agentNode(chatAgent({ model, tools: [ext] }), {
+            input: (state) => `Plan ${state.dish}`,
+            output: ({ text }) => ({ log: [text] }),
+          }),
           end: ({ state }) => ({ log: [`${state.log.length}`] }),
         },
         edges: [edge(START, "plan"), edge("plan", "end")],
@@ -111,7 +116,11 @@ describe("an agent in a node", () => {
   });
 
   it("sees the conversation, what other nodes said, or only its input", async () => {
-    const agents = { plain: scripted(says("p1"), says("p2")), all: scripted(says("a1"), says("a2")), input: scripted(says("i1"), says("i2")) };
+    const agents = {
+      plain: scripted(says("p1"), says("p2")),
+      all: scripted(says("a1"), says("a2")),
+      input: scripted(says("i1"), says("i2")),
+    };
     const agent = graph(
       { log },
       {
@@ -141,8 +150,18 @@ describe("an agent in a node", () => {
     const agent = graph(
       { log },
       {
-        nodes: { write: agentNode(chatAgent({ model }), { input: (state) => `draft ${state.log.length}`, output: ({ text }) => ({ log: [text] }) }), check: () => {} },
-        edges: [edge(START, "write"), edge("write", "check"), { kind: "when", from: "check", to: ["write"], choose: (state) => (state.log.length < 2 ? "write" : []) }],
+        nodes: {
+          write: agentNode(chatAgent({ model }), {
+            input: (state) => `draft ${state.log.length}`,
+            output: ({ text }) => ({ log: [text] }),
+          }),
+          check: () => {},
+        },
+        edges: [
+          edge(START, "write"),
+          edge("write", "check"),
+          { kind: "when", from: "check", to: ["write"], choose: (state) => (state.log.length < 2 ? "write" : []) },
+        ],
       },
     );
     await using started = startEngine({ agents: { default: agent } });
@@ -156,7 +175,13 @@ describe("an agent in a node", () => {
     const agent = graph(
       { log },
       {
-        nodes: { a: agentNode(chatAgent({ model }), { input: () => "go", output: ({ text }) => ({ log: [text] }), retry: { attempts: 2, delay: "1s" } }) },
+        nodes: {
+          a: agentNode(chatAgent({ model }), {
+            input: () => "go",
+            output: ({ text }) => ({ log: [text] }),
+            retry: { attempts: 2, delay: "1s" },
+          }),
+        },
         edges: [edge(START, "a")],
       },
     );
@@ -186,7 +211,10 @@ describe("an agent in a node", () => {
 
   it("has its time, which stops its model", async () => {
     const model = scripted(hangs(...says("Let me think").slice(0, 2)));
-    const agent = graph({ log }, { nodes: { a: agentNode(chatAgent({ model }), { input: () => "go", timeout: "5s" }) }, edges: [edge(START, "a")] });
+    const agent = graph(
+      { log },
+      { nodes: { a: agentNode(chatAgent({ model }), { input: () => "go", timeout: "5s" }) }, edges: [edge(START, "a")] },
+    );
     await using started = startEngine({ agents: { default: agent } });
     await started.submit(message("go"));
     await eventually(async () => only(await started.events(), "text.delta").length > 0);
@@ -200,9 +228,15 @@ describe("an agent in a node", () => {
     const model = scripted(calls("ext", { q: "x" }, { id: "c1" }), says("deep"));
     const inner = graph(
       { log },
-      { nodes: { ask: agentNode(chatAgent({ model, tools: [ext] }), { input: () => "go", output: ({ text }) => ({ log: [text] }) }) }, edges: [edge(START, "ask")] },
+      {
+        nodes: { ask: agentNode(chatAgent({ model, tools: [ext] }), { input: () => "go", output: ({ text }) => ({ log: [text] }) }) },
+        edges: [edge(START, "ask")],
+      },
     );
-    const outer = graph({ log }, { nodes: { sub: graphNode(inner, { output: ({ log }) => ({ log: [...log] }) }) }, edges: [edge(START, "sub")] });
+    const outer = graph(
+      { log },
+      { nodes: { sub: graphNode(inner, { output: ({ log }) => ({ log: [...log] }) }) }, edges: [edge(START, "sub")] },
+    );
     await using started = startEngine({ agents: { default: outer } });
     await started.submit(message("go"));
     const paused = await started.idle();
@@ -220,13 +254,21 @@ describe("a tool in a node", () => {
       { dish: field(z.string()), log },
       {
         input: ({ text }) => ({ dish: text }),
-        nodes: { search: toolNode(used, { input: (state) => ({ q: state.dish }), output: (found) => ({ log: [`${found.hits} hits`] }), ...more }) },
+        nodes: {
+          search: toolNode(used, { input: (state) => ({ q: state.dish }), output: (found) => ({ log: [`${found.hits} hits`] }), ...more }),
+        },
         edges: [edge(START, "search")],
       },
     );
 
   it("runs here, and its output is the node's", async () => {
-    const here = tool({ name: "ext", description: "", input: z.object({ q: z.string() }), output: z.object({ hits: z.number() }), execute: ({ q }) => ({ hits: q.length }) });
+    const here = tool({
+      name: "ext",
+      description: "",
+      input: z.object({ q: z.string() }),
+      output: z.object({ hits: z.number() }),
+      execute: ({ q }) => ({ hits: q.length }),
+    });
     await using started = startEngine({ agents: { default: make(here) } });
     await started.submit(message("pie"));
     await started.idle();
@@ -238,7 +280,9 @@ describe("a tool in a node", () => {
     await started.submit(message("pie"));
     const [offer] = only(await started.idle(), "call.offered");
     assert.deepEqual([offer?.name, offer?.input], ["ext", { q: "pie" }]);
-    await assert.rejects(started.submit({ results: [{ callId: offer?.callId ?? "", status: "completed", output: "?" }] }), { code: "unprocessable" });
+    await assert.rejects(started.submit({ results: [{ callId: offer?.callId ?? "", status: "completed", output: "?" }] }), {
+      code: "unprocessable",
+    });
     await started.submit({ results: [{ callId: offer?.callId ?? "", status: "completed", output: { hits: 7 } }] });
     await started.idle();
     assert.deepEqual((await folded(started)).state, { dish: "pie", log: ["7 hits"] });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Journal, recipe, searching, twoQuestions } from "./support/graphs.ts";
+import { HttpAgent } from "@ag-ui/client";
+import { textOf } from "./support/frames.ts";
+import { approving, type Journal, recipe, searching, twoQuestions } from "./support/graphs.ts";
+import { judge, runAgent } from "./support/judge.ts";
 import { type Reply, type Served, serve } from "./support/serve.ts";
+
+judge();
 
 type Interrupt = { key: string; checkpointId: string; lineageId: string };
 
@@ -121,5 +126,51 @@ describe("AG-UI: the same answer twice", () => {
     const reply = await resume(server, { lineage_id: lineageId, resume_map: { confirm: false } }, { runId: "r3" });
     assert.ok(reply.status >= 400 && reply.status < 500, reply.text);
     assert.equal(await runs(server), 2);
+  });
+});
+
+describe("AG-UI: answers by key", () => {
+  it("are for calls that were handed out, too: their key is their id", async () => {
+    await using server = await serve({ agents: { default: searching() } });
+    const { key, lineageId } = await asked(server);
+    const { frames } = await resume(server, { lineage_id: lineageId, resume_map: { [key]: "green tea" } });
+    assert.equal(textOf(frames), "Found: green tea");
+    assert.ok(frames.some(({ type, content }) => type === "TOOL_CALL_RESULT" && content === "green tea"));
+  });
+
+  it("are for approvals, which are called like their call and acknowledged like any question", async () => {
+    await using server = await serve({ agents: { default: approving() } });
+    const { key, lineageId } = await asked(server);
+    const wrong = await resume(server, { lineage_id: lineageId, resume_map: { [key]: "sure" } });
+    assert.ok(wrong.status === 400 || wrong.status === 422, wrong.text);
+    const { frames } = await resume(server, { lineage_id: lineageId, resume_map: { [key]: { approved: true } } });
+    assert.equal(textOf(frames), "Paid 5.");
+    const [, delta] = frames.filter(({ type }) => type.startsWith("ACTIVITY"));
+    assert.deepEqual((delta?.["patch"] as { path: string; value: unknown }[])[0], { op: "add", path: "/interrupt", value: null });
+  });
+});
+
+describe("AG-UI: going back", () => {
+  it("takes a page back to a checkpoint it names, and shows it what is left", async () => {
+    const done: Journal = [];
+    await using server = await serve({ agents: { default: recipe(done) } });
+    const agent = new HttpAgent({
+      url: `${server.url}/agui`,
+      threadId: "t",
+      initialMessages: [{ id: "u1", role: "user", content: "omelette" }],
+    });
+    const first = await runAgent(agent);
+    const interrupt = first.events
+      .flatMap(({ patch }) => (patch ?? []) as { path: string; value: Interrupt }[])
+      .find(({ path }) => path === "/interrupt")?.value;
+    const payload = (value: boolean) =>
+      agent.pendingInterrupts.map(({ id }) => ({ interruptId: id, status: "resolved" as const, payload: value }));
+    await runAgent(agent, { resume: payload(true) });
+    assert.equal(agent.messages.findLast(({ role }) => role === "assistant")?.content, "Here is your omelette.");
+    const forwardedProps = { lineage_id: interrupt?.lineageId, checkpoint_id: interrupt?.checkpointId, resume_map: { confirm: false } };
+    await runAgent(agent, { forwardedProps });
+    assert.equal(agent.messages.findLast(({ role }) => role === "assistant")?.content, "Two eggs.");
+    assert.deepEqual(agent.state, { dish: "omelette", log: ["Two eggs.", "stopped"] });
+    assert.deepEqual(done, ["confirm", "confirm", "cook", "confirm"]);
   });
 });

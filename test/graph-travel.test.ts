@@ -33,7 +33,8 @@ const recipe = graph(
   },
 );
 
-const checkpoints = async (started: Started, key = keyOf()) => (await started.engine.store.checkpoints(key, { limit: 100 })).checkpoints.reverse();
+const checkpoints = async (started: Started, key = keyOf()) =>
+  (await started.engine.store.checkpoints(key, { limit: 100 })).checkpoints.reverse();
 const stateOf = async (started: Started, threadId: string) => {
   const thread = emptyThread();
   for (const event of await started.events(keyOf(threadId))) fold(thread, event);
@@ -136,7 +137,9 @@ describe("going back in the same thread", () => {
     await started.idle(keyOf("t2"));
     await assert.rejects(started.submit(command, keyOf("t2")), { code: "not_found" });
     await assert.rejects(started.submit(command, keyOf("t", "mallory")), { code: "not_found" });
-    await assert.rejects(started.submit({ resume: { checkpointId: confirm?.checkpointId ?? "", lineageId: "other" } }), { code: "not_found" });
+    await assert.rejects(started.submit({ resume: { checkpointId: confirm?.checkpointId ?? "", lineageId: "other" } }), {
+      code: "not_found",
+    });
   });
 
   it("is the same after a restart", async () => {
@@ -156,7 +159,11 @@ describe("a fork", () => {
   it("is a thread of its own, with what was and nothing that is open", async () => {
     await using started = await cooked();
     const [, confirm] = await checkpoints(started);
-    const { seq } = await fork(started.engine, keyOf(), { checkpointId: confirm?.checkpointId ?? "", threadId: "f", state: { dish: "cake" } });
+    const { seq } = await fork(started.engine, keyOf(), {
+      checkpointId: confirm?.checkpointId ?? "",
+      threadId: "f",
+      state: { dish: "cake" },
+    });
     const events = await started.events(keyOf("f"));
     assert.equal(events.length, seq);
     assert.equal(events.at(-1)?.type, "thread.forked");
@@ -164,9 +171,15 @@ describe("a fork", () => {
     assert.ok(events.every(({ type }) => type !== "text.delta"));
     assert.deepEqual(await stateOf(started, "f"), { dish: "cake", log: ["plan pie"] });
     assert.equal((await started.engine.store.thread(keyOf("f")))?.status, "idle");
-    const tasks = (threadId: string) => started.events(keyOf(threadId)).then((all) => only(all, "checkpoint.reached").flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId)));
+    const tasks = (threadId: string) =>
+      started
+        .events(keyOf(threadId))
+        .then((all) => only(all, "checkpoint.reached").flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId)));
     const mine = new Set(await tasks("t"));
-    assert.ok((await tasks("f")).every((taskId) => !mine.has(taskId)), "its tasks are its own");
+    assert.ok(
+      (await tasks("f")).every((taskId) => !mine.has(taskId)),
+      "its tasks are its own",
+    );
   });
 
   it("goes on at once, with other answers, while its origin stays as it is", async () => {
@@ -186,7 +199,11 @@ describe("a fork", () => {
     await started.idle(keyOf("g"));
     assert.deepEqual(await stateOf(started, "g"), { dish: "cake", log: ["plan pie", "confirmed true", "cook cake"] });
     assert.ok(await removeThread(started.engine, keyOf()));
-    assert.deepEqual(await stateOf(started, "f"), { dish: "cake", log: ["plan pie", "confirmed false", "cook cake"] }, "it outlives its origin");
+    assert.deepEqual(
+      await stateOf(started, "f"),
+      { dish: "cake", log: ["plan pie", "confirmed false", "cook cake"] },
+      "it outlives its origin",
+    );
   });
 
   it("begins at the last checkpoint unless it is told where, and can be forked and gone back in again", async () => {
@@ -197,14 +214,22 @@ describe("a fork", () => {
     await started.idle(keyOf("f"));
     assert.deepEqual(await stateOf(started, "f"), { dish: "pie", log: ["plan pie", "confirmed true", "cook pie"] });
     const [start] = await checkpoints(started, keyOf("f"));
-    await fork(started.engine, keyOf("f"), { threadId: "g", checkpointId: start?.checkpointId ?? "", run: { ...who, answers: { confirm: false } } });
+    await fork(started.engine, keyOf("f"), {
+      threadId: "g",
+      checkpointId: start?.checkpointId ?? "",
+      run: { ...who, answers: { confirm: false } },
+    });
     await started.idle(keyOf("g"));
     assert.deepEqual(await stateOf(started, "g"), { dish: "pie", log: ["plan pie", "confirmed false", "cook pie"] });
     await started.submit({ resume: { checkpointId: start?.checkpointId ?? "", answers: { confirm: true } } }, keyOf("g"));
     await started.idle(keyOf("g"));
     assert.deepEqual(await stateOf(started, "g"), { dish: "pie", log: ["plan pie", "confirmed true", "cook pie"] });
     await fork(started.engine, keyOf("g"), { threadId: "h" });
-    assert.deepEqual(await stateOf(started, "h"), { dish: "pie", log: ["plan pie", "confirmed true", "cook pie"] }, "a rewound log forks too");
+    assert.deepEqual(
+      await stateOf(started, "h"),
+      { dish: "pie", log: ["plan pie", "confirmed true", "cook pie"] },
+      "a rewound log forks too",
+    );
     await assert.rejects(fork(started.engine, keyOf("t", "mallory"), { threadId: "x" }), { code: "not_found" });
     await assert.rejects(fork(started.engine, keyOf(), { threadId: "x", checkpointId: "nope" }), { code: "not_found", message: /nope/ });
   });
@@ -212,11 +237,20 @@ describe("a fork", () => {
   it("takes calls, files and graphs inside along under names of its own", async () => {
     const look = tool({ name: "look", description: "", input: z.object({}) });
     const model = scriptedBy(({ history }) => (history.length < 2 ? calls("look", {}, { id: "c1" }) : says("Seen.")));
-    const inner = graph({ log }, { nodes: { a: agentNode(chatAgent({ model, tools: [look] }), { input: () => "go", output: ({ text }) => ({ log: [text] }) }) }, edges: [edge(START, "a")] });
+    const inner = graph(
+      { log },
+      {
+        nodes: { a: agentNode(chatAgent({ model, tools: [look] }), { input: () => "go", output: ({ text }) => ({ log: [text] }) }) },
+        edges: [edge(START, "a")],
+      },
+    );
     const agent = graph(
       { log },
       {
-        nodes: { sub: graphNode(inner, { output: ({ log }) => ({ log: [...log] }) }), ask: async ({ interrupt }) => ({ log: [`${await interrupt("k", "?")}`] }) },
+        nodes: {
+          sub: graphNode(inner, { output: ({ log }) => ({ log: [...log] }) }),
+          ask: async ({ interrupt }) => ({ log: [`${await interrupt("k", "?")}`] }),
+        },
         edges: [edge(START, "sub"), edge("sub", "ask")],
       },
     );

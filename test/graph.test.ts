@@ -7,8 +7,8 @@ import { append, field, merge } from "../src/agent/graph/field.ts";
 import { graph } from "../src/agent/graph/graph.ts";
 import { graphNode, node } from "../src/agent/graph/node.ts";
 import { AppError } from "../src/core/error.ts";
-import type { Store } from "../src/store/store.ts";
 import { memoryStore } from "../src/store/memory.ts";
+import type { Store } from "../src/store/store.ts";
 import { begun, failureOf, folded, only, open, outcomes, reply } from "./graph/support.ts";
 import { message, startEngine } from "./support/engine.ts";
 import { eventually } from "./support/eventually.ts";
@@ -158,7 +158,10 @@ describe("a graph goes where its edges lead", () => {
   });
 
   it("keeps its state over turns, and takes the text as `input` by default", async () => {
-    const agent = graph({ input: field(z.string()), log }, { nodes: { a: ({ state }) => ({ log: [state.input] }) }, edges: [edge(START, "a")] });
+    const agent = graph(
+      { input: field(z.string()), log },
+      { nodes: { a: ({ state }) => ({ log: [state.input] }) }, edges: [edge(START, "a")] },
+    );
     await using started = startEngine({ agents: { default: agent } });
     await started.submit(message("one"));
     await started.idle();
@@ -263,9 +266,18 @@ describe("a node asks", () => {
     await started.submit(message("go"));
     await started.idle();
     await assert.rejects(started.submit({ resume: { answers: { ok: "perhaps" } } }), { code: "unprocessable" });
-    await assert.rejects(started.submit({ resume: { answers: { nope: 1 } } }), { code: "not_found", message: "Nothing in this thread asks nope; open are ok" });
-    await assert.rejects(started.submit({ resume: { lineageId: "turn_x", answers: { ok: true } } }), { code: "not_found", message: /turn_x/ });
-    await assert.rejects(started.submit({ resume: { checkpointId: "checkpoint_x", answers: { ok: true } } }), { code: "not_found", message: /checkpoint_x/ });
+    await assert.rejects(started.submit({ resume: { answers: { nope: 1 } } }), {
+      code: "not_found",
+      message: "Nothing in this thread asks nope; open are ok",
+    });
+    await assert.rejects(started.submit({ resume: { lineageId: "turn_x", answers: { ok: true } } }), {
+      code: "not_found",
+      message: /turn_x/,
+    });
+    await assert.rejects(started.submit({ resume: { checkpointId: "checkpoint_x", answers: { ok: true } } }), {
+      code: "not_found",
+      message: /checkpoint_x/,
+    });
     assert.deepEqual(outcomes(await reply(started, { ok: true })), ["waiting", "done"]);
   });
 
@@ -395,13 +407,19 @@ describe("a node asks", () => {
     const inner = graph(
       { who: field(z.string()), log },
       {
-        nodes: { ask: async ({ state, interrupt }) => ({ log: [`${state.who} said ${await interrupt("name", "Name?")}`] }), tell: note("told") },
+        nodes: {
+          ask: async ({ state, interrupt }) => ({ log: [`${state.who} said ${await interrupt("name", "Name?")}`] }),
+          tell: note("told"),
+        },
         edges: [edge(START, "ask"), edge("ask", "tell")],
       },
     );
     const middle = graph(
       { log },
-      { nodes: { in: graphNode(inner, { input: () => ({ who: "ann" }), output: ({ log }) => ({ log: [...log] }) }) }, edges: [edge(START, "in")] },
+      {
+        nodes: { in: graphNode(inner, { input: () => ({ who: "ann" }), output: ({ log }) => ({ log: [...log] }) }) },
+        edges: [edge(START, "in")],
+      },
     );
     const outer = graph(
       { log },
@@ -420,12 +438,19 @@ describe("a node asks", () => {
     assert.deepEqual((await folded(started)).state, { log: ["ann said bob", "told", "out", "beside"] });
     assert.deepEqual(begun(events), ["sub", "beside", "sub/in", "sub/in/ask", "sub", "sub/in", "sub/in/ask", "sub/in/tell"]);
     assert.deepEqual(Object.keys((await folded(started)).graph.frames), [""], "what ran inside is forgotten when it is over");
-    assert.equal((await started.engine.store.checkpoints({ app: "default", user: "user", threadId: "t" }, { limit: 10 })).checkpoints.length, 2);
+    assert.equal(
+      (await started.engine.store.checkpoints({ app: "default", user: "user", threadId: "t" }, { limit: 10 })).checkpoints.length,
+      2,
+    );
   });
 });
 
 describe("a node fails", () => {
-  const failing = (times: number, more: Parameters<typeof node>[1] = {}, error: () => unknown = () => new AppError("unavailable", "No gas")) => {
+  const failing = (
+    times: number,
+    more: Parameters<typeof node>[1] = {},
+    error: () => unknown = () => new AppError("unavailable", "No gas"),
+  ) => {
     let left = times;
     const ran: string[] = [];
     const agent = graph(
@@ -616,7 +641,12 @@ describe("a run of a graph is called off", () => {
         nodes: {
           hangs: ({ signal, text }) => {
             text("Working");
-            return new Promise<void>((resolve) => signal.addEventListener("abort", () => ((heard = true), resolve())));
+            return new Promise<void>((resolve) => {
+              signal.addEventListener("abort", () => {
+                heard = true;
+                resolve();
+              });
+            });
           },
         },
         edges: [edge(START, "hangs")],
@@ -633,7 +663,10 @@ describe("a run of a graph is called off", () => {
   });
 
   it("while it waits: the question is closed, and the next message begins anew", async () => {
-    const agent = graph({ log }, { nodes: { a: async ({ interrupt }) => ({ log: [`${await interrupt("k", "?")}`] }) }, edges: [edge(START, "a")] });
+    const agent = graph(
+      { log },
+      { nodes: { a: async ({ interrupt }) => ({ log: [`${await interrupt("k", "?")}`] }) }, edges: [edge(START, "a")] },
+    );
     await using started = startEngine({ agents: { default: agent } });
     await started.submit(message("go"));
     await started.idle();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
+import { HttpAgent } from "@ag-ui/client";
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -32,6 +33,7 @@ import { keyOf, message, startEngine } from "./support/engine.ts";
 import { eventually } from "./support/eventually.ts";
 import { runAgent } from "./support/judge.ts";
 import { directory, serve } from "./support/serve.ts";
+import { scratch, startServer } from "./support/server-process.ts";
 
 strict();
 
@@ -192,7 +194,7 @@ describe("a LangGraph graph as an agent", () => {
       steps.map(({ name, kind, place }) => [name, kind, place?.path]),
       [
         ["sub", "node", ["sub"]],
-        ["deep", "node", ["sub", "deep"]],
+        ["sub/deep", "node", ["sub", "deep"]],
         ["last", "node", ["last"]],
       ],
     );
@@ -201,7 +203,7 @@ describe("a LangGraph graph as an agent", () => {
     assert.deepEqual(
       ends.map(({ name, completed }) => [name, completed]),
       [
-        ["deep", true],
+        ["sub/deep", true],
         ["sub", true],
         ["last", true],
       ],
@@ -464,7 +466,10 @@ describe("a LangGraph graph as an agent", () => {
       ["two?"],
     );
     await engine.submit({ answers: [yes(open[0]?.interruptId ?? "", "!")] });
-    assert.deepEqual(state(await engine.idle()), { log: ["asked", "1", "2!", "3"] });
+    const events = await engine.idle();
+    assert.deepEqual(state(events), { log: ["asked", "1", "2!", "3"] });
+    const names = events.flatMap((event) => (event.type === "step.started" ? [event.name] : []));
+    assert.deepEqual(names.slice(0, 4), ["plan", "work", "work#2", "work#3"], "clients refuse two open steps of one name");
   });
 
   it("fails the run with what a node threw, and a retry goes on with what is left", async () => {
@@ -748,6 +753,32 @@ describe("a LangGraph graph whose process dies", () => {
 });
 
 describe("the LangGraph example", () => {
+  it("takes an answer after kill -9, once however often it is sent", { timeout: 60_000 }, async (t) => {
+    const args = ["start", "--port", "0", "--data", scratch(), "--config", "examples/langgraph/handback.config.ts"];
+    const dying = await startServer(args);
+    t.after(() => dying.stop("SIGKILL"));
+    const ask = new HttpAgent({ url: `${dying.url}/agui`, threadId: "t", initialMessages: [{ id: "u", role: "user", content: "cats" }] });
+    await runAgent(ask);
+    const [question] = ask.pendingInterrupts;
+    await dying.stop("SIGKILL");
+    const next = await startServer(args);
+    t.after(() => next.stop("SIGKILL"));
+    const body = (runId: string) => {
+      const resume = [{ interruptId: question?.id, status: "resolved", payload: "yes" }];
+      return {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ threadId: "t", runId, messages: [], resume }),
+      };
+    };
+    const answers = await Promise.all(["r1", "r2", "r3"].map((runId) => fetch(`${next.url}/agui`, body(runId))));
+    for (const answer of answers) assert.equal((await answer.text()).match(/"delta":"Published."/g)?.length, 1);
+    const { events } = (await (await fetch(`${next.url}/v1/threads/t/log`)).json()) as { events: Event[] };
+    assert.deepEqual(said(events), ["A post about cats.", "Published."]);
+    const kept = events.flatMap((event) => (event.type === "memory.patched" ? event.ops : []));
+    assert.deepEqual(kept, [], "what a graph keeps for itself is no user's to read");
+  });
+
   it("asks, is stopped, and takes the answer in its next life", async () => {
     const args = ["--conditions=handback-source", "examples/langgraph/main.ts"];
     const { stdout } = await promisify(execFile)(process.execPath, args);

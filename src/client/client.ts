@@ -23,7 +23,7 @@ export type { Channel, Locks, Page } from "./hub-page.ts";
 export type { Store } from "./hub-store.ts";
 export type { ThreadSnapshot } from "./hub-thread.ts";
 export type { ConnectOptions, HeaderList } from "./request.ts";
-export { nameOf } from "./thread-path.ts";
+export { nameOf, refOf } from "./thread-path.ts";
 export { foldAll, foldView } from "./view/fold.ts";
 export { List } from "./view/list.ts";
 export { type Replay, replayOf, viewAt } from "./view/replay.ts";

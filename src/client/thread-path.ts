@@ -15,7 +15,7 @@ export function threadPath(thread: ThreadRef, rest = "", query: object = {}): st
 }
 
 /** A thread by its name: its id, or `user~id` for an operator. Ids have no tilde. */
-function refOf(name: string): { threadId: string; user?: string } {
+export function refOf(name: string): { threadId: string; user?: string } {
   const tilde = name.lastIndexOf("~");
   return tilde < 0 ? { threadId: name } : { threadId: name.slice(tilde + 1), user: decodeURIComponent(name.slice(0, tilde)) };
 }

@@ -1,5 +1,5 @@
 import { type Decision, facts, over, started, tried } from "./begin.ts";
-import type { Answer, Checkpoint, Known, Resume, RunCommand } from "./command.ts";
+import type { Answer, Checkpoint, Known, Result, Resume, RunCommand } from "./command.ts";
 import { AppError } from "./error.ts";
 import type { Event } from "./event.ts";
 import { isObject, type Json, type JsonObject, sameJson } from "./json.ts";
@@ -38,12 +38,30 @@ export function resumed(thread: Thread, command: RunCommand, known: Known): Resu
   if (!speaks) return { command: quiet };
   // The same request again finds its questions answered, and follows the run it led to.
   if (known.run !== undefined && thread.interrupts.size === 0) return { command: quiet };
-  return { command: { ...quiet, answers: [...command.answers, ...toAnswers(thread, answers, value)] } };
+  const { results, rest } = toResults(thread, answers);
+  const said = [...command.answers, ...toAnswers(thread, rest, value)];
+  return { command: { ...quiet, answers: said, results: [...command.results, ...results] } };
+}
+
+/** The key of a call that was handed out is its id, and what answers it is its result. */
+function toResults({ calls }: Thread, answers: JsonObject | undefined): { results: Result[]; rest: JsonObject | undefined } {
+  if (!answers) return { results: [], rest: answers };
+  const given = Object.entries(answers);
+  const isCall = ([key]: [string, Json]) => calls.get(key)?.phase === "offered";
+  return {
+    results: given.filter(isCall).map(([callId, output]) => ({ callId, status: "completed", output })),
+    rest: Object.fromEntries(given.filter((entry) => !isCall(entry))),
+  };
+}
+
+/** What a question is called by those who answer by key: an approval is called like its call. */
+function keyOf({ place, callId, interruptId }: Interrupt): string {
+  return place?.key ?? callId ?? interruptId;
 }
 
 function toAnswers({ interrupts }: Thread, answers: JsonObject | undefined, value: Json | undefined): Answer[] {
   const open = [...interrupts.values()].sort(byPlace);
-  const keys = () => open.map((interrupt) => interrupt.place?.key ?? interrupt.interruptId).join(", ");
+  const keys = () => open.map(keyOf).join(", ");
   if (answers === undefined) {
     const [only, another] = open;
     if (!only) throw new AppError("not_found", "Nothing in this thread waits for an answer", { field: "resume" });
@@ -54,7 +72,7 @@ function toAnswers({ interrupts }: Thread, answers: JsonObject | undefined, valu
   return Object.entries(answers).map(([key, value]): Answer => {
     const named =
       open.find(({ interruptId }) => interruptId === key) ??
-      open.find(({ place, interruptId }) => place?.key === key && !taken.has(interruptId));
+      open.find((interrupt) => keyOf(interrupt) === key && !taken.has(interrupt.interruptId));
     if (!named) {
       const what = open.length > 0 ? `open are ${keys()}` : "no question is open";
       throw new AppError("not_found", `Nothing in this thread asks ${key}; ${what}`, { field: `resume_map.${key}` });
@@ -74,13 +92,13 @@ function byPlace(a: Interrupt, b: Interrupt): number {
 export function resumeOf(
   answered: readonly (readonly [Interrupt, Answer])[],
 ): NonNullable<Extract<Event, { type: "run.started" }>["resume"]> | undefined {
-  const placed = answered.filter(([{ place, callId }]) => place?.key !== undefined && callId === undefined);
+  const placed = answered.filter(([{ place }]) => place !== undefined);
   const place = placed[0]?.[0].place;
   if (!place) return undefined;
   const answers: JsonObject = {};
-  for (const [{ place, interruptId }, { value = null }] of placed) {
-    const key = place?.key ?? interruptId;
-    answers[Object.hasOwn(answers, key) ? interruptId : key] = value;
+  for (const [interrupt, { value = null }] of placed) {
+    const key = keyOf(interrupt);
+    answers[Object.hasOwn(answers, key) ? interrupt.interruptId : key] = value;
   }
   return { lineageId: place.lineageId, checkpointId: place.checkpointId, answers };
 }

@@ -23,8 +23,13 @@ export async function nameFiles(incoming: readonly IncomingMessage[]): Promise<{
   };
   const messages: UserMessage[] = [];
   for (const message of incoming) {
-    if (typeof message.content === "string") messages.push(message as UserMessage);
-    else messages.push({ ...message, content: await Promise.all(message.content.map(refer)) });
+    if (typeof message.content === "string") {
+      messages.push(message as UserMessage);
+      continue;
+    }
+    const content: Part[] = [];
+    for (const part of message.content) content.push(await refer(part)); // one after the other, so that files lie in their order
+    messages.push({ ...message, content });
   }
   return { messages, files };
 }

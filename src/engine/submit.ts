@@ -144,7 +144,7 @@ async function check(engine: Engine, live: Live, command: RunCommand): Promise<v
   }
   if (command.options) agent?.check?.(command.options);
   const open = (callId: string): Call | undefined => thread.calls.get(callId);
-  const { answers } = command.resume ? resumed(thread, command, await known(engine, live, command)).command : command;
+  const { answers, results } = command.resume ? resumed(thread, command, await known(engine, live, command)).command : command;
   for (const answer of answers) {
     const interrupt = thread.interrupts.get(answer.interruptId ?? `${answer.callId}:approval`);
     if (!interrupt || answer.status !== "resolved") continue;
@@ -168,7 +168,7 @@ async function check(engine: Engine, live: Live, command: RunCommand): Promise<v
   }
   const next = slots(thread);
   const nameless = (command.nameless ?? []).map((result, i) => ({ ...result, callId: next[i] ?? "" }));
-  for (const result of [...command.results, ...nameless]) {
+  for (const result of [...results, ...nameless]) {
     const call = open(result.callId);
     if (call?.phase !== "offered" || result.status !== "completed") continue;
     const verdict = await toolOf(engine, thread, call)?.output?.check(result.output ?? null);

@@ -53,19 +53,20 @@ export function speech(context: StepContext, tools: ReadonlyMap<string, Tool>, f
     return events;
   };
 
-  /** Clients know steps by their names: of several that go on at once, the later ones are numbered. */
+  /** Unique among the steps that are open, as clients want it: nodes inside others carry their names, and each further task of a node its number. */
   const free = (name: string): string => {
     const names = new Set([...steps.values()].map((step) => step.name));
     let n = 1;
-    while (names.has(n === 1 ? name : `${name} ${n}`)) n += 1;
-    return n === 1 ? name : `${name} ${n}`;
+    while (names.has(n === 1 ? name : `${name}#${n}`)) n += 1;
+    return n === 1 ? name : `${name}#${n}`;
   };
   const node = async (namespace: string[], task: TaskPayload, at: Standing): Promise<Event[]> => {
     const { id: taskId, name } = task;
     if (!("result" in task)) {
-      const parentStepId = steps.get(taskIdIn(namespace))?.stepId;
+      const parent = steps.get(taskIdIn(namespace));
       const place = { path: [...namespace.map(nameIn), name], lineageId, checkpointId: at.checkpointId };
-      const step = { stepId: mint("step"), name: free(name), ...(parentStepId !== undefined && { parentStepId }), place };
+      const full = free(parent ? `${parent.name}/${name}` : name);
+      const step = { stepId: mint("step"), name: full, ...(parent && { parentStepId: parent.stepId }), place };
       steps.set(taskId, step);
       if (namespace.length === 0) {
         const same = begun?.at.checkpointId === at.checkpointId;

@@ -78,22 +78,26 @@ function build(): void {
   built = true;
 }
 
-const FLAGS =
-  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --font-render-hinting=none";
+/** How Chromium is started. */
+export const FLAGS =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --font-render-hinting=none".split(
+    " ",
+  );
 
 let browser: Promise<Browser> | undefined;
 
 /** One Chromium for each test file; every person in it has a context of their own. */
 function openBrowser(): Promise<Browser> {
   if (browser) return browser;
-  browser = chromium.launch({ executablePath: chromiumPath(), args: FLAGS.split(" ") });
+  browser = chromium.launch({ executablePath: chromiumPath(), args: FLAGS });
   return browser;
 }
 
 // At the end of the file, not of whichever test opened it.
 after(async () => (await browser)?.close());
 
-function chromiumPath(): string {
+/** Where Chromium is; installed first where it is missing and may be. */
+export function chromiumPath(): string {
   const found = () => ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
   if (!found() && process.getuid?.() === 0) {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -31,10 +31,13 @@ const nodeSpec = (deep: number): fc.Arbitrary<NodeSpec> =>
 
 export function spec(deep: number): fc.Arbitrary<Spec> {
   const layer = fc.record({
-    nodes: fc.array(nodeSpec(deep), { minLength: 1, maxLength: 3 }),
+    nodes: fc.array(nodeSpec(deep), { minLength: 1, maxLength: deep > 0 ? 3 : 2, size: "max" }),
     lead: fc.constantFrom("all", "join", "send", "some") as fc.Arbitrary<Layer["lead"]>,
   });
-  return fc.record({ layers: fc.array(layer, { minLength: 1, maxLength: deep > 0 ? 4 : 2 }), rounds: fc.constantFrom(1, 1, 2) });
+  return fc.record({
+    layers: fc.array(layer, { minLength: 1, maxLength: deep > 0 ? 3 : 2, size: "max" }),
+    rounds: fc.constantFrom(1, 1, 2),
+  });
 }
 
 type State = { log: string[]; bag: Record<string, number>; round: number };
@@ -51,7 +54,10 @@ export function build(spec: Spec, hooks: Hooks, path = ""): Graph<State, Update>
       nodes[name] = one.inside
         ? graphNode(build(one.inside, hooks, `${path}${name}/`), {
             input: (state: State) => ({ round: 0, log: [`in ${state.round}`] }),
-            output: ({ log, bag }, state) => ({ log: [`${path}${name} ${state.round} [${log.join(",")}]`], bag: { [`${path}${name}`]: Object.keys(bag).length } }),
+            output: ({ log, bag }, state) => ({
+              log: [`${path}${name} ${state.round} [${log.join(",")}]`],
+              bag: { [`${path}${name}`]: Object.keys(bag).length },
+            }),
           })
         : node<State, Update>(work(one, hooks, `${path}${name}`), { retry: { attempts: 2, delay: 1 } });
       if (at === 0) edges.push(edge(START, name));
@@ -66,7 +72,9 @@ export function build(spec: Spec, hooks: Hooks, path = ""): Graph<State, Update>
     if (lead === "join") for (const to of tos) edges.push(join(froms, to));
     if (lead === "some" || lead === "send") {
       const choose = (state: State): Target[] =>
-        lead === "some" ? tos.filter((_, i) => (state.log.length + i) % 2 === 0 || i === 0) : tos.flatMap((to) => [send(to, { tag: "x" }), send(to, { tag: "y" })]);
+        lead === "some"
+          ? tos.filter((_, i) => (state.log.length + i) % 2 === 0 || i === 0)
+          : tos.flatMap((to, i) => [send(to, { tag: "x" }), ...(i === 0 ? [send(to, { tag: "y" })] : [])]);
       // Every node of the next layer is reached, or the last join would wait for ever and end the graph early: that is a graph too.
       edges.push({ kind: "when", from: froms[0] as string, to: tos, choose });
     }

@@ -3,7 +3,7 @@ import type { Json } from "../../src/core/json.ts";
 import { emptyThread, fold, type Thread } from "../../src/core/thread.ts";
 import type { Started } from "../support/engine.ts";
 
-export type Of<T extends Event["type"]> = Extract<StoredEvent, { type: T }>;
+export type Of<T extends Event["type"]> = StoredEvent & { type: T };
 
 export function only<T extends Event["type"]>(events: readonly StoredEvent[], type: T): Of<T>[] {
   return events.filter((event): event is Of<T> => event.type === type);

@@ -63,6 +63,7 @@ const INDEXES = [
   `SELECT thread_id, message.id, seq FROM message JOIN thread ON thread.id = thread ORDER BY 1, 2`,
   `SELECT thread_id, wait_id, kind, name, owner, call_id, input, schema, ordinal, wait.status, wait.created_at, expires_at, opened_seq,
     settled_seq, settled_at, claim, claim_by FROM wait JOIN thread ON thread.id = thread ORDER BY 1, 2`,
+  `SELECT thread_id, checkpoint_id, seq FROM checkpoint JOIN thread ON thread.id = thread ORDER BY 1, 3`,
 ];
 
 /** A snapshot is what its log adds up to at that place. */

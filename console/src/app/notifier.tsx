@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { useLocation } from "wouter";
-import { usePending } from "../data/hooks.ts";
+import { toolOf, usePending } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { announce } from "./announce.tsx";
 import { usePreferences } from "./preferences.ts";
@@ -22,9 +22,9 @@ export function Notifier() {
     if (!first) return;
     // A thread that is being looked at says it itself.
     if (!here.current.endsWith(`/t/${encodeURIComponent(first.threadId)}`))
-      announce(`${t("status.waitingFor", { owner: t(`status.${first.role}`) })}: ${first.name}`);
+      announce(t(first.role === "human" ? "chat.sayApproval" : "chat.sayWaiting", { name: toolOf(first) }));
     if (notify && document.hidden && "Notification" in globalThis && Notification.permission === "granted") {
-      new Notification(t("shell.notifyTitle"), { body: `${first.name} · ${first.title ?? first.threadId}`, tag: first.id });
+      new Notification(t("shell.notifyTitle"), { body: `${toolOf(first)} · ${first.title ?? first.threadId}`, tag: first.id });
     }
   }, [calls, loading, notify, t]);
   return null;

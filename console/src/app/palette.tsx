@@ -1,4 +1,5 @@
 import { Command } from "cmdk";
+import { nameOf } from "handback/client";
 import { Keyboard, Languages, MessageSquare, Moon, SquarePen, Sun } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
@@ -55,14 +56,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           </Command.Group>
           {threads.length > 0 && (
             <Command.Group heading={t("shell.paletteThreads")}>
-              {threads.slice(0, 50).map(({ threadId, user, title }) => (
+              {threads.slice(0, 50).map((thread) => (
                 <Row
-                  key={`${user} ${threadId}`}
-                  value={`${title ?? ""} ${threadId}`}
+                  key={nameOf(thread)}
+                  value={`${thread.title ?? ""} ${nameOf(thread)}`}
                   icon={<MessageSquare />}
-                  onSelect={then(() => go(to.chat(threadId, { user })))}
+                  onSelect={then(() => go(to.chat(nameOf(thread))))}
                 >
-                  {title ?? threadId}
+                  {thread.title ?? thread.threadId}
                 </Row>
               ))}
             </Command.Group>

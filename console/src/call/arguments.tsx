@@ -3,6 +3,9 @@ import { useT } from "../i18n/i18n.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { TooBig } from "./too-big.tsx";
 
+/** Of arguments that are still being written only the end moves. */
+const MOST_SHOWN = 20_000;
+
 /** What the agent wants: raw while it is written, read once it is whole. Code looks like code. */
 export function Arguments({ call }: { call: CallView }) {
   const t = useT();
@@ -14,13 +17,18 @@ export function Arguments({ call }: { call: CallView }) {
         aria-label={label}
         className="max-h-72 overflow-auto rounded-lg border border-line bg-sunken px-3.5 py-3 font-mono text-xs leading-5 whitespace-pre-wrap text-muted [overflow-wrap:anywhere]"
       >
-        {call.argsText}
+        {call.argsText.slice(-MOST_SHOWN)}
         <span aria-hidden className="ml-0.5 inline-block h-3.5 w-1.5 translate-y-0.5 bg-accent animate-breathe" />
       </pre>
     );
   }
   const code = codeOf(call);
-  if (code !== undefined) return <CodeBlock code={code} language="js" label={label} wrap />;
+  if (code !== undefined)
+    return (
+      <TooBig text={code} name={`${call.name}.js`}>
+        <CodeBlock code={code} language="js" label={label} wrap />
+      </TooBig>
+    );
   const text = JSON.stringify(call.input, null, 2);
   if (text === "{}") return <p className="text-sm text-muted">{t("call.noArguments")}</p>;
   return (

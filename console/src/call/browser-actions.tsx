@@ -1,5 +1,5 @@
 import { FileJson, Play, Square, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useActions, useMeta } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { Button } from "../ui/button.tsx";
@@ -9,17 +9,16 @@ import { codeOf } from "./arguments.tsx";
 import { GiveResult } from "./give-result.tsx";
 import { notByEnter } from "./not-by-enter.ts";
 import { PAGE_TOOLS } from "./page-tools.ts";
+import { runOnce, useRun } from "./sandbox-runs.ts";
 
 /** A call this browser may run: code in the sandbox, a tool of this page after a yes. Nothing runs by itself. */
 export function BrowserActions({ call, send, busy }: ActionProps) {
   const t = useT();
   const { result, fail, claim } = useActions();
   const place = useMeta()?.sandbox;
-  const [since, setSince] = useState<number>();
+  const running = useRun(call.id);
   const [taken, setTaken] = useState<string>();
   const [byHand, setByHand] = useState(false);
-  const stop = useRef<AbortController>(undefined);
-  useEffect(() => () => stop.current?.abort(), []);
   const code = codeOf(call);
   const ours = PAGE_TOOLS[call.name];
 
@@ -36,21 +35,15 @@ export function BrowserActions({ call, send, busy }: ActionProps) {
       return fail(call.id, error instanceof Error ? error.message : String(error));
     }
   };
-  const run = async () => {
-    if (since !== undefined || busy) return;
-    setSince(Date.now());
-    setTaken(undefined);
-    const claimed = await claim(call.id);
-    if (!claimed.ok) {
-      setSince(undefined);
-      setTaken(claimed.by);
-      return;
-    }
-    stop.current = new AbortController();
-    await send(code === undefined ? inPage() : inSandbox(stop.current.signal));
-    claimed.release();
-    setSince(undefined);
-  };
+  const run = () =>
+    runOnce(call.id, async (signal) => {
+      setTaken(undefined);
+      // Short: a tab that is closed in the middle must not keep the others from it for long.
+      const claimed = await claim(call.id, 15);
+      if (!claimed.ok) return setTaken(claimed.by ?? "");
+      await send(code === undefined ? inPage() : inSandbox(signal));
+      claimed.release();
+    });
 
   if (byHand)
     return (
@@ -72,7 +65,7 @@ export function BrowserActions({ call, send, busy }: ActionProps) {
         {runnable && (
           <Button
             kind="primary"
-            busy={since !== undefined || busy}
+            busy={running !== undefined || busy}
             icon={<Play aria-hidden className="size-4" />}
             onKeyDown={notByEnter(() => void run())}
             onClick={() => void run()}
@@ -80,15 +73,15 @@ export function BrowserActions({ call, send, busy }: ActionProps) {
             {t(code === undefined ? "call.runInPage" : "call.runInSandbox")}
           </Button>
         )}
-        {since !== undefined && (
+        {running && (
           <>
-            <Button icon={<Square aria-hidden className="size-3.5" />} onClick={() => stop.current?.abort()}>
+            <Button icon={<Square aria-hidden className="size-3.5" />} onClick={running.stop}>
               {t("call.stop")}
             </Button>
-            <Duration since={since} className="text-sm text-muted" />
+            <Duration since={running.since} className="text-sm text-muted" />
           </>
         )}
-        {since === undefined && (
+        {!running && (
           <>
             <Button
               disabled={busy}

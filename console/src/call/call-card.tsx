@@ -1,9 +1,10 @@
 import type { CallView } from "handback/client";
 import { latencyOf } from "handback/client";
 import { Bot, Globe, Hash, Monitor, Plug, Server, User } from "lucide-react";
-import { type ReactNode, useRef } from "react";
+import { memo, type ReactNode, useRef } from "react";
 import { Link } from "wouter";
 import { to } from "../app/place.ts";
+import { useParam } from "../app/use-param.ts";
 import { useT } from "../i18n/i18n.ts";
 import { Badge } from "../ui/badge.tsx";
 import { cx } from "../ui/cx.ts";
@@ -26,7 +27,7 @@ export function roleOf(call: CallView): Role {
  * One call from its first letter to its result: what the agent wants, who owes it, what can be done about it now, and who did.
  * `readOnly` is for the past: replays and imported logs.
  */
-export function CallCard({
+export const CallCard = memo(function CallCard({
   threadId,
   call,
   readOnly = false,
@@ -39,6 +40,7 @@ export function CallCard({
 }) {
   const t = useT();
   const card = useRef<HTMLElement>(null);
+  const [selected] = useParam("select");
   const role = roleOf(call);
   const Icon = ICONS[role] ?? Bot;
   const open = call.phase === "waiting" || call.phase === "claimed";
@@ -54,6 +56,7 @@ export function CallCard({
       className={cx(
         "my-2 min-w-0 scroll-my-24 overflow-hidden rounded-xl border bg-surface shadow-card transition-colors focus-visible:outline-2",
         open ? "border-wait-line" : call.phase === "failed" || call.phase === "rejected" ? "border-bad-line" : "border-line",
+        selected === call.id && "ring-2 ring-accent",
       )}
     >
       <header
@@ -94,7 +97,7 @@ export function CallCard({
       </div>
     </article>
   );
-}
+});
 
 /** What a model without calls of its own wrote, where a profile made a call of it. */
 function Source({ text }: { text: string }) {

@@ -9,17 +9,18 @@ import { EditArguments } from "./edit-arguments.tsx";
 import { notByEnter } from "./not-by-enter.ts";
 import { TextAnswer } from "./text-answer.tsx";
 import { useToolSpec } from "./use-tool-spec.ts";
+import { useTry } from "./use-try.ts";
 
 /** Approve, edit, reject, respond instead. Enter alone approves nothing, and closing an editor approves nothing. */
 export function HumanActions({ threadId, call, send, busy, mode: asked }: ActionProps) {
   const t = useT();
   const { approve, reject, respond, grant } = useActions();
+  const attempt = useTry();
   const spec = useToolSpec(threadId, call.name);
   const [mode, setMode] = useState<"choose" | "edit" | "reject" | "respond">(asked ?? "choose");
   const close = () => setMode("choose");
   const allow = async (everywhere: boolean) => {
-    await grant(call.name, everywhere ? undefined : threadId);
-    await send(approve(call.id));
+    if (await attempt(grant(call.name, threadId, everywhere))) await send(approve(call.id));
   };
   if (mode === "edit")
     return (

@@ -1,8 +1,9 @@
 import type { InterruptView } from "handback/client";
 import { Hash, MessageCircleQuestion } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { Link } from "wouter";
 import { to } from "../app/place.ts";
+import { useParam } from "../app/use-param.ts";
 import { type Answered, useActionState, useActions, useThreadPart } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -21,24 +22,50 @@ import { TextAnswer } from "./text-answer.tsx";
 const STATES: Record<InterruptView["status"], Status> = { open: "waiting", resolved: "done", cancelled: "cancelled", expired: "expired" };
 
 /** A question a graph or an agent asks: whatever its reason and its shape, it can be read and answered here. */
-export function InterruptCard({ threadId, interruptId, readOnly = false }: { threadId: string; interruptId: string; readOnly?: boolean }) {
+export function InterruptCard({
+  threadId,
+  interruptId,
+  readOnly = false,
+  onDone,
+}: {
+  threadId: string;
+  interruptId: string;
+  readOnly?: boolean;
+  /** After an answer; without it the card takes the focus. */
+  onDone?: (() => void) | undefined;
+}) {
   const interrupt = useThreadPart(threadId, (view) => view.interrupts.get(interruptId));
-  return interrupt ? <InterruptCardOf threadId={threadId} interrupt={interrupt} readOnly={readOnly} /> : null;
+  return interrupt ? <InterruptCardOf threadId={threadId} interrupt={interrupt} readOnly={readOnly} onDone={onDone} /> : null;
 }
 
-function InterruptCardOf({ threadId, interrupt, readOnly }: { threadId: string; interrupt: InterruptView; readOnly: boolean }) {
+function InterruptCardOf({
+  threadId,
+  interrupt,
+  readOnly,
+  onDone,
+}: {
+  threadId: string;
+  interrupt: InterruptView;
+  readOnly: boolean;
+  onDone: (() => void) | undefined;
+}) {
   const t = useT();
   const { place, prompt, status } = interrupt;
   const open = status === "open";
+  const card = useRef<HTMLElement>(null);
+  const [selected] = useParam("select");
   return (
     <article
+      ref={card}
+      tabIndex={-1}
       id={`interrupt-${interrupt.id}`}
       data-testid="interrupt-card"
       data-status={status}
       aria-label={t("call.question")}
       className={cx(
-        "my-2 min-w-0 scroll-my-24 overflow-hidden rounded-xl border bg-surface shadow-card",
+        "my-2 min-w-0 scroll-my-24 overflow-hidden rounded-xl border bg-surface shadow-card focus-visible:outline-2",
         open ? "border-wait-line" : "border-line",
+        selected === interrupt.id && "ring-2 ring-accent",
       )}
     >
       <header
@@ -65,7 +92,7 @@ function InterruptCardOf({ threadId, interrupt, readOnly }: { threadId: string; 
       </header>
       <div className="flex flex-col gap-3 p-3.5">
         {typeof prompt === "string" ? <Markdown text={prompt} /> : <Prompt value={prompt} />}
-        {open && !readOnly && <AnswerForm interrupt={interrupt} />}
+        {open && !readOnly && <AnswerForm interrupt={interrupt} onDone={onDone ?? (() => card.current?.focus())} />}
         {!open && (
           <>
             {interrupt.value !== undefined && <Output value={interrupt.value} name={place?.key ?? interrupt.reason} />}
@@ -102,7 +129,7 @@ function Prompt({ value }: { value: unknown }) {
   );
 }
 
-function AnswerForm({ interrupt }: { interrupt: InterruptView }) {
+function AnswerForm({ interrupt, onDone }: { interrupt: InterruptView; onDone: () => void }) {
   const t = useT();
   const { answer, dismiss } = useActions();
   const busy = useActionState(interrupt.id).state === "sending";
@@ -110,7 +137,8 @@ function AnswerForm({ interrupt }: { interrupt: InterruptView }) {
   const send = async (sent: Promise<Answered>) => {
     setProblem(undefined);
     const got = await sent;
-    if (got.type === "elsewhere") setProblem(t("call.elsewhere"));
+    if (got.type === "ok") onDone();
+    else if (got.type === "elsewhere") setProblem(t("call.elsewhere"));
     else if (got.type === "expired") setProblem(t("call.tooLate"));
     else if (got.type === "invalid") setProblem(got.message);
     else if (got.type === "failed") setProblem(got.error.message);

@@ -7,11 +7,13 @@ import {
   type Json,
   type JsonObject,
   type Message,
+  refOf,
   type Settlement,
   type Started,
   type StartOptions,
 } from "handback/client";
 import type { ActionStates } from "./action-states.ts";
+import type { Files } from "./files.ts";
 import type { Outbox, Sent } from "./outbox.ts";
 import type { Removals } from "./removals.ts";
 
@@ -52,17 +54,21 @@ export type Actions = {
   remove(threadId: string, title?: string): void;
   undoRemove(threadId: string): void;
   exportThread(threadId: string): Promise<Blob>;
+  /** Shows an exported log as a thread that is in this browser only. */
+  openFile(file: Blob): Promise<Done<string>>;
+  /** Writes a log into the server, as a thread of its own. A file that is open goes by its name. */
   importThread(file: Blob | string, threadId?: string): Promise<Done<{ threadId: string }>>;
-  grant(tool: string, threadId?: string): Promise<Done<Grant>>;
+  /** Lets a tool run without asking: in this thread, or in all threads of the one it belongs to. */
+  grant(tool: string, threadId: string, everywhere: boolean): Promise<Done<Grant>>;
   revoke(grantId: string): Promise<Done<unknown>>;
   retryConnection(): void;
   unplug(ms?: number): void;
 };
 
-type Needs = { handback: Handback; hub: Hub; states: ActionStates; outbox: Outbox; removals: Removals };
+type Needs = { handback: Handback; hub: Hub; states: ActionStates; outbox: Outbox; removals: Removals; files: Files };
 
 /** Everything a person can do. Nothing throws: what went wrong is told as it matters to a page. */
-export function makeActions({ handback, hub, states, outbox, removals }: Needs): Actions {
+export function makeActions({ handback, hub, states, outbox, removals, files }: Needs): Actions {
   const { calls } = handback;
   /** What ends the claims this page holds: an answer ends its own. */
   const held = new Map<string, () => void>();
@@ -119,20 +125,41 @@ export function makeActions({ handback, hub, states, outbox, removals }: Needs):
     respond: (id, output) => answered(id, () => calls.respond(id, output)),
     answer: (id, value) => answered(id, () => handback.answer(id, value)),
     dismiss: (id) => answered(id, () => handback.dismiss(id)),
-    claim: (id, seconds = 120) => claim(handback, held, id, seconds),
+    claim: (id, seconds = 120) => {
+      // An answer that is on its way ends the claim itself, and what is settled has none.
+      const worthReleasing = () =>
+        states.getSnapshot().get(id)?.state !== "sending" && (hub.calls.getSnapshot() ?? []).some((call) => call.id === id);
+      return claim(handback, held, id, { seconds, worthReleasing });
+    },
     rename: (threadId, title) => done(threadId, () => handback.threads.rename(threadId, title)),
     remove: removals.remove,
     undoRemove: removals.undo,
     exportThread: (threadId) => handback.threads.export(threadId),
-    importThread: (file, threadId) => done("import", () => handback.threads.import(file, threadId === undefined ? {} : { threadId })),
-    grant: (tool, threadId) => done(`grant:${tool}`, () => handback.grants.add({ tool, ...(threadId !== undefined && { threadId }) })),
+    openFile: files.open,
+    importThread: (file, threadId) =>
+      done("import", () =>
+        handback.threads.import(typeof file === "string" ? (files.textOf(file) ?? file) : file, threadId === undefined ? {} : { threadId }),
+      ),
+    grant: (tool, name, everywhere) => {
+      const { threadId, user } = refOf(name);
+      return done(`grant:${tool}`, () =>
+        handback.grants.add({ tool, ...(user !== undefined && { user }), ...(!everywhere && { threadId }) }),
+      );
+    },
     revoke: (id) => done(id, () => handback.grants.remove(id)),
     retryConnection: hub.retry,
     unplug: (ms = 5_000) => hub.unplug(ms),
   };
 }
 
-async function claim({ calls }: Handback, held: Map<string, () => void>, id: string, seconds: number): Promise<Claimed> {
+type ClaimOptions = { seconds: number; worthReleasing: () => boolean };
+
+async function claim(
+  { calls }: Handback,
+  held: Map<string, () => void>,
+  id: string,
+  { seconds, worthReleasing }: ClaimOptions,
+): Promise<Claimed> {
   try {
     const lease = await calls.claim(id, { by: "console", seconds });
     const timer = setInterval(() => void calls.heartbeat(id, lease.claim, seconds).catch(() => clearInterval(timer)), (seconds * 1000) / 3);
@@ -143,7 +170,7 @@ async function claim({ calls }: Handback, held: Map<string, () => void>, id: str
     const release = () => {
       if (!held.has(id)) return;
       held.get(id)?.();
-      void calls.release(id, lease.claim).catch(() => {});
+      if (worthReleasing()) void calls.release(id, lease.claim).catch(() => {});
     };
     return { ok: true, claim: lease.claim, release };
   } catch (thrown) {

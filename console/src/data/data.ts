@@ -1,6 +1,7 @@
 import { type ConnectOptions, connect, type Handback, type Hub, type Meta, type Store } from "handback/client";
 import { type ActionStates, actionStates } from "./action-states.ts";
 import { type Actions, makeActions } from "./actions.ts";
+import { type Files, openFiles } from "./files.ts";
 import { type Outbox, openOutbox } from "./outbox.ts";
 import { openRemovals, type Removals } from "./removals.ts";
 import { type Replays, replays } from "./replays.ts";
@@ -15,6 +16,7 @@ export type Data = {
   outbox: Outbox;
   removals: Removals;
   replays: Replays;
+  files: Files;
   meta: Store<Meta | undefined>;
   close(): void;
 };
@@ -53,6 +55,9 @@ export function createData({ token, ...options }: DataOptions): Data {
     get replays() {
       return parts().replays;
     },
+    get files() {
+      return parts().files;
+    },
     get meta() {
       return parts().meta;
     },
@@ -70,7 +75,8 @@ function open(handback: Handback, scope: string): Parts {
   const states = actionStates();
   const outbox = openOutbox(handback, hub, { storage: globalThis.sessionStorage, name: `handback.outbox${scope}` });
   const removals = openRemovals(handback, hub, { storage: globalThis.localStorage, name: `handback.removals${scope}` });
-  const shown = replays(hub);
+  const files = openFiles(globalThis.sessionStorage);
+  const shown = replays(hub, files);
   const meta = value<Meta | undefined>(undefined);
   const load = () => void handback.meta().then(meta.set, () => {});
   load();
@@ -87,8 +93,9 @@ function open(handback: Handback, scope: string): Parts {
     outbox,
     removals,
     replays: shown,
+    files,
     meta,
-    actions: makeActions({ handback, hub, states, outbox, removals }),
+    actions: makeActions({ handback, hub, states, outbox, removals, files }),
     close() {
       unlisten();
       outbox.close();

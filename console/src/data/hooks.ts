@@ -21,6 +21,7 @@ import { type ThreadList, threadList } from "./thread-list.ts";
 
 export type { Answered, Claimed, Done } from "./actions.ts";
 export { curlFor } from "./curl.ts";
+export { isFile } from "./files.ts";
 export { random as newThreadId } from "./outbox.ts";
 export type { Outgoing, Removal };
 

@@ -1,4 +1,5 @@
 import { type Hub, type Replay, replayOf, type Store, type ThreadSnapshot, type ThreadView } from "handback/client";
+import { type Files, isFile } from "./files.ts";
 import { type Value, value } from "./value.ts";
 
 /** Where in its past a thread is shown; `seq` is undefined while it is live. */
@@ -21,13 +22,13 @@ const LONGEST_MS = 1_000;
 const FRAME_MS = 16;
 
 /** Every panel of a thread shows the same moment, so where that is belongs to the thread. */
-export function replays(hub: Hub): Replays {
+export function replays(hub: Hub, files: Files): Replays {
   const threads = new Map<string, Shown & { stop(): void }>();
   return {
     of(threadId) {
       let shown = threads.get(threadId);
       if (!shown) {
-        shown = show(hub.thread(threadId));
+        shown = show(isFile(threadId) ? value(files.snapshotOf(threadId)) : hub.thread(threadId));
         threads.set(threadId, shown);
       }
       return shown;

@@ -1,6 +1,6 @@
 import type { StoredEvent } from "handback/client";
 import { Search } from "lucide-react";
-import { memo, useEffect, useMemo, useRef } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useParam } from "../app/use-param.ts";
 import { useT } from "../i18n/i18n.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -15,14 +15,25 @@ export default function EventsPanel({ view }: PanelProps) {
   const t = useT();
   const [filter = "", setFilter] = useParam("filter");
   const [open, setOpen] = useParam("event");
-  const list = useRef<VirtualListHandle>(null);
+  const [list, setList] = useState<VirtualListHandle | null>(null);
   const events = useMemo(() => filtered(view.events.toArray(), filter), [view.events, filter]);
-  const shown = useRef(events);
-  shown.current = events;
+  const shown = useRef<string>(undefined);
+  // Once for each event that is asked for, as soon as it is there.
   useEffect(() => {
-    const index = open === undefined ? -1 : shown.current.findIndex(({ seq }) => String(seq) === open);
-    if (index >= 0) requestAnimationFrame(() => list.current?.toIndex(index));
-  }, [open]);
+    if (!list || shown.current === open) return;
+    const index = open === undefined ? -1 : events.findIndex(({ seq }) => String(seq) === open);
+    if (open !== undefined && index < 0) return;
+    shown.current = open;
+    if (index >= 0) list.toIndex(index);
+  }, [list, open, events]);
+  const latest = useRef({ open, setOpen });
+  latest.current = { open, setOpen };
+  const toggle = useCallback((seq: number) => {
+    const { open: before, setOpen: put } = latest.current;
+    const next = String(seq) === before ? undefined : String(seq);
+    shown.current = next; // where somebody has clicked it is in sight
+    put(next);
+  }, []);
   return (
     <>
       <div className="relative shrink-0 border-b border-line p-2">
@@ -40,20 +51,14 @@ export default function EventsPanel({ view }: PanelProps) {
         <EmptyState title={t(filter === "" ? "dock.noEvents" : "dock.nothingFits")} />
       ) : (
         <VirtualList
-          ref={list}
+          ref={setList}
           stick={open === undefined}
           label={t("dock.events")}
           items={events}
           keyOf={({ seq }) => seq}
           estimate={28}
           overscan={6}
-          render={(event) => (
-            <Row
-              event={event}
-              open={String(event.seq) === open}
-              onToggle={(seq) => setOpen(String(seq) === open ? undefined : String(seq))}
-            />
-          )}
+          render={(event) => <Row event={event} open={String(event.seq) === open} onToggle={toggle} />}
         />
       )}
     </>

@@ -17,8 +17,9 @@ export default function GraphPanel({ view }: PanelProps) {
   const agents = useMeta()?.agents ?? [];
   const graph = agents.find(({ name }) => name === view.agent)?.graph ?? LOOP;
   const states = useMemo(() => overlayOf(view), [view]);
-  const choose = (id: string) => select(states.get(id)?.waitsFor ?? id);
-  const node = selected && graph.nodes.find(({ id }) => id === selected || states.get(id)?.waitsFor === selected)?.id;
+  const idOf = (id: string) => states.get(id)?.waitsFor ?? states.get(id)?.stepId ?? id;
+  const choose = (id: string) => select(idOf(id));
+  const node = selected && graph.nodes.find(({ id }) => idOf(id) === selected)?.id;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="min-h-72 flex-1">

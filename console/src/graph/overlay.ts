@@ -9,6 +9,8 @@ export type NodeState = {
   visits: number;
   error: string | undefined;
   waitsFor: string | undefined;
+  /** Its latest visit, for whoever wants to see what it said. */
+  stepId: string | undefined;
 };
 
 const STATES: Record<NodeView["state"], Status> = {
@@ -26,7 +28,15 @@ export function overlayOf(view: ThreadView | undefined): Map<string, NodeState> 
   if (!view) return states;
   for (const node of nodesOf(view)) {
     const { state, ms, startedAt, visits, error } = node;
-    states.set(node.name, { status: STATES[state], ms, startedAt, visits, error, waitsFor: node.interruptId ?? node.callId });
+    states.set(node.name, {
+      status: STATES[state],
+      ms,
+      startedAt,
+      visits,
+      error,
+      waitsFor: node.interruptId ?? node.callId,
+      stepId: node.steps.at(-1)?.id,
+    });
   }
   const turnId = view.turns.at(-1)?.id;
   const calls = view.calls.filter((call) => call.turnId === turnId);
@@ -42,6 +52,7 @@ export function overlayOf(view: ThreadView | undefined): Map<string, NodeState> 
       visits: calls.length,
       error: failed ? last.error : undefined,
       waitsFor: open?.id,
+      stepId: last.stepId,
     });
   }
   return states;

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { useT } from "../i18n/i18n.ts";
 import { cx } from "./cx.ts";
 import type { VirtualListProps } from "./virtual-list.tsx";
@@ -23,6 +23,8 @@ export default function VirtualListView<Item>({
   const t = useT();
   const scroller = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  const top = useRef(0);
+  const [away, setAway] = useState(false);
   const [seen, setSeen] = useState(items.length);
   const list = useVirtualizer({
     count: items.length,
@@ -31,17 +33,27 @@ export default function VirtualListView<Item>({
     getItemKey: (index) => keyOf(items[index] as Item, index),
     overscan,
   });
-  const toEnd = () => {
+  const toEnd = useCallback(() => {
     const box = scroller.current;
     if (box) box.scrollTop = box.scrollHeight;
-  };
-  useImperativeHandle(ref, () => ({ toIndex: (index) => list.scrollToIndex(index, { align: "center" }), toEnd }));
+  }, []);
+  useImperativeHandle(
+    ref,
+    () => ({
+      toIndex(index) {
+        atEnd.current = false; // or the end would pull it back
+        list.scrollToIndex(index, { align: "center" });
+      },
+      toEnd,
+    }),
+    [list, toEnd],
+  );
 
   const size = list.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: follows whatever makes the list longer
   useLayoutEffect(() => {
     if (stick && atEnd.current) toEnd();
-  }, [stick, size, items.length, after]);
+  }, [stick, size, items.length, after, toEnd]);
   useEffect(() => {
     if (atEnd.current) setSeen(items.length);
   }, [items.length]);
@@ -49,10 +61,15 @@ export default function VirtualListView<Item>({
   const onScroll = () => {
     const box = scroller.current;
     if (!box) return;
-    atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+    // What is added below leaves the reader at the end until they go up themselves.
+    if (near) atEnd.current = true;
+    else if (box.scrollTop < top.current) atEnd.current = false;
+    top.current = box.scrollTop;
+    setAway(!atEnd.current);
     if (atEnd.current) setSeen(items.length);
   };
-  const fresh = stick && !atEnd.current ? items.length - seen : 0;
+  const fresh = items.length - seen;
   return (
     <div className={cx("relative min-h-0 flex-1", className)}>
       <div
@@ -82,14 +99,14 @@ export default function VirtualListView<Item>({
         </div>
         {after}
       </div>
-      {fresh > 0 && (
+      {stick && away && (
         <button
           type="button"
           onClick={toEnd}
           className="absolute bottom-3 left-1/2 flex h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised px-3 text-sm font-medium shadow-raised animate-rise hover:bg-hover"
         >
           <ArrowDown aria-hidden className="size-3.5" />
-          {t("ui.newBelow", { n: fresh })}
+          {fresh > 0 ? t("ui.newBelow", { n: fresh }) : t("ui.toEnd")}
         </button>
       )}
     </div>

@@ -20,7 +20,10 @@ export type Asker = {
 /** Thrown where a question has no answer yet. Catching it changes nothing. */
 class Suspended extends Error {}
 
-export function asker({ context, channel, used }: Stage, { taskId, place, signal }: { taskId: string; place: Place; signal: AbortSignal }): Asker {
+export function asker(
+  { context, channel, used }: Stage,
+  { taskId, place, signal }: { taskId: string; place: Place; signal: AbortSignal },
+): Asker {
   const { thread, clock } = context;
   const asked = new Map<string, number>();
   const raised: Event[] = [];

@@ -2,7 +2,7 @@ import { AppError } from "../../core/error.ts";
 import type { Json } from "../../core/json.ts";
 import type { Next } from "../../core/step.ts";
 import type { Thread, UserEntry } from "../../core/thread.ts";
-import type { Agent, StepContext } from "../agent.ts";
+import type { Agent } from "../agent.ts";
 import { channel } from "./channel.ts";
 import { checkGraph, define, unite } from "./check.ts";
 import type { END, START } from "./command.ts";
@@ -98,7 +98,7 @@ export function graph<F extends Fields, N extends string>(state: F, options: Gra
   };
 }
 
-/** Goes from barrier to barrier until something is open: each is on disk before the next begins, and asking the driver in between costs as much as a node. */
+/** Goes from barrier to barrier until something is open. Each is on disk before the next begins; the driver need not be asked in between. */
 async function perform(stage: Stage, plan: Plan): Promise<void> {
   const { thread } = stage.context;
   if (!hasBegun(thread)) {

@@ -46,6 +46,7 @@ export type InterruptOptions<T> = {
   timeout?: Duration;
 };
 
+// biome-ignore lint/suspicious/noConfusingVoidType: a node may just do something
 export type NodeResult<U> = U | Command<U> | undefined | void;
 export type NodeFunction<S, U> = (context: NodeContext<S>) => NodeResult<U> | Promise<NodeResult<U>>;
 
@@ -107,7 +108,7 @@ export type Node<S = never, U = unknown> = Common &
  * @example
  * node(async ({ state }) => ({ log: [await cook(state.dish)] }), { retry: { attempts: 3 }, timeout: "30s" })
  */
-export function node<S, U, const N extends string = string>(run: NodeFunction<S, U>, options: NodeOptions<N> = {}): Node<S, U> {
+export function node<S, U, const N extends string = string>(run: NodeFunction<S, NoInfer<U>>, options: NodeOptions<N> = {}): Node<S, U> {
   return { kind: "node", run, ...common(options) };
 }
 

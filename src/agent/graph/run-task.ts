@@ -39,7 +39,7 @@ export async function runTask(stage: Stage, scope: Scope, node: Node, { task, fr
     });
     try {
       const given = { taskId, input, frame, state: seen(state, input), attempt, step };
-      const outcome = await timed(stage, node, (signal) => attend(stage, scope, node, { ...given, signal }));
+      const outcome = await timed(stage, node, (signal) => attend(stage, node, { ...given, signal }));
       if (outcome.type === "suspended") {
         void channel.say(ended({}));
         return outcome;
@@ -56,7 +56,7 @@ export async function runTask(stage: Stage, scope: Scope, node: Node, { task, fr
       await channel.commit([...inside, ended({ error: failed.failure, ...(retrying && { retrying: true as const }) })]);
       if (!retrying || !node.retry) return { type: "failed", error: failed.error };
       const { delay, maxDelay } = node.retry;
-      await pause(stage, Math.min(maxDelay, delay * 2 ** (attempt - 1)) * (0.5 + chance(context.mint("retry")) / 2));
+      await pause(stage, Math.round(Math.min(maxDelay, delay * 2 ** (attempt - 1)) * (0.5 + chance(context.mint("retry")) / 2)));
     }
   }
 }
@@ -71,7 +71,7 @@ type Attempt = {
   signal: AbortSignal;
 };
 
-async function attend(stage: Stage, scope: Scope, node: Node, given: Attempt): Promise<Outcome> {
+async function attend(stage: Stage, node: Node, given: Attempt): Promise<Outcome> {
   switch (node.kind) {
     case "node":
       return runFunction(stage, node, given);
@@ -79,14 +79,14 @@ async function attend(stage: Stage, scope: Scope, node: Node, given: Attempt): P
     case "tool":
       return runAgent(stage, node, given);
     case "graph":
-      return runGraph(stage, scope, node, given);
+      return runGraph(stage, node, given);
     default:
       return node satisfies never;
   }
 }
 
 /** A graph inside a task takes all the supersteps it can within one of the graph around it. */
-async function runGraph(stage: Stage, scope: Scope, node: Extract<Node, { kind: "graph" }>, given: Attempt): Promise<Outcome> {
+async function runGraph(stage: Stage, node: Extract<Node, { kind: "graph" }>, given: Attempt): Promise<Outcome> {
   const { taskId, state, step, signal } = given;
   const { thread } = stage.context;
   const inner: Scope = { key: taskId, path: step.place.path, name: step.name, parentStepId: step.stepId };

@@ -1,19 +1,6 @@
-/** Where the pieces of a value go, in the order they were written. Between `startText` and `endText` comes a string, decoded. */
-export type ValueSink = {
-  open(kind: "{" | "["): void;
-  close(): void;
-  key(name: string): void;
-  startText(): void;
-  text(piece: string): void;
-  endText(): void;
-  scalar(value: number | boolean | null): void;
-  /** Whether nothing is missing but brackets, so that anything else is no longer part of the value. */
-  satisfied?(): boolean;
-  /** Whether strings must come character by character. */
-  careful?(): boolean;
-  /** Whether the string that seems to end here would then be cut off in the middle of what it holds. */
-  unfinished?(): boolean;
-};
+import { closingQuote, stringReader, unescaped } from "./string-reader.ts";
+import type { ValueSink } from "./value-sink.ts";
+import { wordValue } from "./words.ts";
 
 export type ValueReader = {
   /** Reads on from `from`, at most up to `to`; gives the place of the first character that is not part of the value. Stops at a mistake. */
@@ -424,11 +411,4 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     while (stack.length > 0) closeOne();
     state = "done";
   }
-}
-
-function toNumber(word: string): number | undefined {
-  if (!/^[+-]?(?:0x[\da-f]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i.test(word)) return undefined;
-  const sign = word.startsWith("-") ? -1 : 1;
-  const value = sign * Number(word.replace(/^[+-]/, "").replaceAll("_", ""));
-  return Number.isFinite(value) ? value : undefined;
 }

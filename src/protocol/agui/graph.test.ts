@@ -71,8 +71,15 @@ describe("graph.node.lifecycle", () => {
     assert.deepEqual(printed(told(ended({}))), []);
   });
 
-  it("is no business of a model's steps, and steps inside a step are none to clients: two of one name would be refused", () => {
-    assert.deepEqual(told({ type: "step.started", kind: "model", stepId: "s", name: "model", messageId: "m", parentStepId: "p" }), []);
+  it("is no business of a model's steps, which inside a node are none to clients: two of one name would be refused", () => {
+    const model = { type: "step.started", kind: "model", stepId: "s", name: "model", messageId: "m" } as const;
+    assert.deepEqual(
+      told(model).map(({ type }) => type),
+      ["STEP_STARTED"],
+    );
+    assert.deepEqual(told({ ...model, parentStepId: "p" }), []);
+    assert.deepEqual(told({ type: "step.ended", stepId: "s", name: "model", completed: true, parentStepId: "p" }), []);
+    assert.equal(told(started({ parentStepId: "p" }))[0]?.type, "STEP_STARTED", "a node of a graph inside is a step");
   });
 
   it("stands inside the step, is told in one document for each turn, and with its snapshot first", () => {

@@ -18,6 +18,7 @@ export const inbox = {
   selected: { one: "{n} selected", other: "{n} selected" },
   approveSelected: "Approve selected",
   approving: { one: "{n} approval goes out in 5 s.", other: "{n} approvals go out in 5 s." },
+  notApproved: "{name} could not be approved. It still waits, or its time has run out.",
   select: "Select {name}",
   gone: "This call is not there",
   goneHint: "Its thread was deleted, or it belongs to somebody else.",

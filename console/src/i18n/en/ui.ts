@@ -42,6 +42,7 @@ export const ui = {
   expiresIn: "expires in {time}",
   expired: "expired",
   justNow: "just now",
+  toEnd: "To the end",
   newBelow: { one: "{n} new", other: "{n} new" },
   dismiss: "Dismiss",
   optional: "optional",

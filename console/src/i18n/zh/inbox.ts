@@ -21,6 +21,7 @@ export const inbox: Translation<typeof en> = {
   selected: "已选 {n} 项",
   approveSelected: "批准所选",
   approving: "{n} 项批准将在 5 秒后发出。",
+  notApproved: "{name} 未能批准：它仍在等待，或已经超时。",
   select: "选择 {name}",
   gone: "找不到这个调用",
   goneHint: "所属会话已被删除，或属于其他用户。",

@@ -45,6 +45,7 @@ export const ui: Translation<typeof en> = {
   expiresIn: "{time}后过期",
   expired: "已过期",
   justNow: "刚刚",
+  toEnd: "到末尾",
   newBelow: "{n} 条新内容",
   dismiss: "关闭提示",
   optional: "可选",

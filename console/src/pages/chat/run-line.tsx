@@ -3,6 +3,7 @@ import { CircleX, RotateCcw } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { to } from "../../app/place.ts";
+import { useTry } from "../../call/use-try.ts";
 import { useActions } from "../../data/hooks.ts";
 import { useLanguage, useT } from "../../i18n/i18n.ts";
 import { Button } from "../../ui/button.tsx";
@@ -22,8 +23,9 @@ export const RunLine = memo(function RunLine({
   const t = useT();
   const language = useLanguage();
   const actions = useActions();
+  const attempt = useTry();
   const { outcome } = run;
-  const again = regenerate === undefined ? undefined : () => void actions.regenerate(threadId, regenerate);
+  const again = regenerate === undefined ? undefined : () => void attempt(actions.regenerate(threadId, regenerate));
   const took = run.endedAt === undefined ? "" : durationText(run.endedAt - run.startedAt, language);
   const how =
     outcome?.type === "waiting"

@@ -1,6 +1,7 @@
 import type { UserMessageView } from "handback/client";
 import { Paperclip, Pencil } from "lucide-react";
 import { memo, useState } from "react";
+import { useTry } from "../../call/use-try.ts";
 import { useActions } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -19,13 +20,14 @@ export const UserMessage = memo(function UserMessage({
 }) {
   const t = useT();
   const { edit } = useActions();
+  const attempt = useTry();
   const [text, setText] = useState<string>();
   const files = message.parts.flatMap((part) => (part.type === "file" ? [part] : []));
   if (text !== undefined) {
     const save = () => {
       if (text.trim() === "") return;
       setText(undefined);
-      void edit(threadId, message.id, text.trim());
+      void attempt(edit(threadId, message.id, text.trim())).then((ok) => ok || setText(text));
     };
     return (
       <div className="my-1 flex flex-col gap-2 rounded-xl border border-line bg-surface p-3 shadow-card">

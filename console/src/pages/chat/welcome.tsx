@@ -1,5 +1,5 @@
 import type { Scenario } from "handback/client";
-import { ArrowUp, Calculator, Code2, Coffee, FileText, ShieldCheck, Unplug } from "lucide-react";
+import { Calculator, Code2, Coffee, FileText, ShieldCheck, Unplug } from "lucide-react";
 import { type ComponentType, useState } from "react";
 import { useLocation } from "wouter";
 import { Page } from "../../app/page.tsx";
@@ -12,6 +12,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ComposerBox } from "./composer-box.tsx";
+import { useDraft } from "./use-draft.ts";
 
 const ICONS: Record<string, ComponentType<{ className?: string }>> = {
   primes: Calculator,
@@ -29,14 +30,14 @@ export function Welcome() {
   const { send, unplug } = useActions();
   const agents = meta?.agents ?? [];
   const [agent, setAgent] = useState<string>();
-  const begin = (text: string, scenario?: Scenario): boolean => {
+  const [draft, setDraft] = useDraft("new");
+  const begin = (text: string, scenario?: Scenario) => {
     const threadId = newThreadId();
     const options = { ...(agent !== undefined && { agent }), ...(scenario?.tools && { tools: scenario.tools }) };
     // The thread is there a moment after it was sent; who is offline waits on its page.
     const sent = send(threadId, text, options);
     void Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 1_000))]).then(() => go(to.chat(threadId)));
     if (scenario?.id === "plug") setTimeout(() => unplug(), 1_200);
-    return true;
   };
   return (
     <Page title={t("shell.chat")}>
@@ -48,11 +49,14 @@ export function Welcome() {
           </div>
           <div className="flex flex-col gap-2">
             <ComposerBox
-              name="new"
               autoFocus
+              text={draft}
+              onText={setDraft}
               placeholder={t("chat.placeholderNew")}
-              onSubmit={(text) => begin(text)}
-              icon={<ArrowUp aria-hidden className="size-4.5" />}
+              onSubmit={(text) => {
+                setDraft("");
+                begin(text);
+              }}
             />
             {agents.length > 1 && (
               <div className="flex items-center gap-2 text-sm text-muted">

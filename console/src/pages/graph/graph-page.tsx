@@ -1,3 +1,4 @@
+import { nameOf } from "handback/client";
 import { lazy, Suspense, useMemo } from "react";
 import { useLocation } from "wouter";
 import { Page } from "../../app/page.tsx";
@@ -23,7 +24,7 @@ export default function GraphPage() {
   const agent = agents.find((each) => each.name === name) ?? agents.find(({ graph }) => graph) ?? agents[0];
   const { threads } = useThreads();
   const its = threads.filter((thread) => thread.agent === agent?.name);
-  const shown = threadId !== "" ? threadId : its[0]?.threadId;
+  const shown = threadId !== "" ? threadId : its[0] && nameOf(its[0]);
   return (
     <Page title={t("graph.title")}>
       <div className="flex shrink-0 flex-wrap items-end gap-4 border-b border-line bg-surface px-4 py-3 md:px-6">
@@ -41,7 +42,7 @@ export default function GraphPage() {
             <Select {...ids} className="w-auto! max-w-72 min-w-40" value={shown ?? ""} onChange={(event) => setThread(event.target.value)}>
               {its.length === 0 && <option value="">{t("graph.noThread")}</option>}
               {its.map((thread) => (
-                <option key={thread.threadId} value={thread.threadId}>
+                <option key={nameOf(thread)} value={nameOf(thread)}>
                   {thread.title ?? thread.threadId}
                 </option>
               ))}
@@ -65,7 +66,7 @@ function Live({ graph, threadId }: { graph: Info; threadId: string }) {
     <Drawn
       graph={graph}
       states={states}
-      onSelect={(id) => go(to.chat(threadId, { select: states.get(id)?.waitsFor ?? id, dock: "graph" }))}
+      onSelect={(id) => go(to.chat(threadId, { select: states.get(id)?.waitsFor ?? states.get(id)?.stepId, dock: "graph" }))}
     />
   );
 }

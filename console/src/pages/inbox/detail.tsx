@@ -1,4 +1,4 @@
-import { linesOf } from "handback/client";
+import { linesOf, nameOf } from "handback/client";
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
@@ -26,7 +26,7 @@ export function Detail({
   const { call, loading, missing } = useCall(callId);
   if (loading) return <SkeletonRows label={t("ui.loading")} rows={3} className="p-6" />;
   if (!call || missing) return <EmptyState title={t("inbox.gone")} hint={t("inbox.goneHint")} />;
-  return <Shown threadId={call.threadId} id={call.callId ?? call.id} mode={mode} onDone={onDone} />;
+  return <Shown threadId={nameOf(call)} id={call.callId ?? call.id} mode={mode} onDone={onDone} />;
 }
 
 function Shown({
@@ -88,7 +88,7 @@ function Shown({
           }
         />
       ) : (
-        <InterruptCard threadId={threadId} interruptId={id} />
+        <InterruptCard threadId={threadId} interruptId={id} onDone={onDone} />
       )}
       {spec && (
         <details className="rounded-xl border border-line bg-surface px-4 py-2">

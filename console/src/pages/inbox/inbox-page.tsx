@@ -7,6 +7,7 @@ import { toast } from "../../app/toast.tsx";
 import { useKeys } from "../../app/use-keys.ts";
 import { useMedia } from "../../app/use-media.ts";
 import { useParam } from "../../app/use-param.ts";
+import { focusCard } from "../../call/focus-card.ts";
 import { newThreadId, type PendingCall, toolOf, useActions, useMeta, usePending } from "../../data/hooks.ts";
 import { useLanguage, useT } from "../../i18n/i18n.ts";
 import { Count } from "../../ui/badge.tsx";
@@ -80,8 +81,12 @@ function Pending({ callId }: { callId: string | undefined }) {
     show(next, true);
     list.current?.toIndex(waiting.indexOf(next));
   };
-  const toNext = () =>
-    show(waiting.filter(({ id }) => id !== callId)[place.current] ?? waiting.filter(({ id }) => id !== callId).at(-1), true);
+  const toNext = () => {
+    const others = waiting.filter(({ id }) => id !== callId);
+    const next = others[place.current] ?? others.at(-1);
+    show(next, true);
+    if (next && beside) focusCard(next.callId ?? next.id);
+  };
   const approveLater = (these: readonly PendingCall[]) => {
     const ready = these.filter(isApproval);
     if (ready.length === 0) return;
@@ -149,7 +154,7 @@ function Pending({ callId }: { callId: string | undefined }) {
         </section>
       )}
       {(beside || callId !== undefined) && (
-        <section aria-label={t("inbox.detail")} className="min-w-0 flex-1 overflow-auto bg-canvas">
+        <section aria-label={t("inbox.detail")} tabIndex={0} className="min-w-0 flex-1 overflow-auto bg-canvas -outline-offset-2">
           {!beside && (
             <div className="p-2">
               <Button kind="ghost" size="sm" icon={<ArrowLeft aria-hidden className="size-4" />} onClick={() => show(undefined)}>

@@ -1,8 +1,9 @@
-import { Archive } from "lucide-react";
-import { Link } from "wouter";
+import { nameOf } from "handback/client";
+import { Archive, ArrowLeft } from "lucide-react";
+import { Link, useLocation } from "wouter";
 import { to } from "../../app/place.ts";
 import { useMedia } from "../../app/use-media.ts";
-import { toolOf, useSettled } from "../../data/hooks.ts";
+import { toolOf, useSettled, useThreads } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/cx.ts";
@@ -15,6 +16,9 @@ import { Detail } from "./detail.tsx";
 /** What was answered, or no longer can be: who, when and how. */
 export function SettledList({ status, callId }: { status: "answered" | "expired"; callId: string | undefined }) {
   const t = useT();
+  const [, go] = useLocation();
+  const { threads } = useThreads();
+  const titles = new Map(threads.map((thread) => [nameOf(thread), thread.title]));
   const { calls, loading, more } = useSettled({ status });
   const beside = useMedia("(min-width: 900px)");
   if (loading) return <SkeletonRows label={t("ui.loading")} className="flex-1 p-6" />;
@@ -36,6 +40,7 @@ export function SettledList({ status, callId }: { status: "answered" | "expired"
             render={(call) => (
               <Link
                 href={to.inbox(call.id, { tab: status })}
+                aria-current={call.id === callId ? "true" : undefined}
                 className={cx(
                   "block border-b border-line px-4 py-2.5 -outline-offset-2 hover:bg-hover",
                   call.id === callId && "bg-accent-soft",
@@ -46,7 +51,7 @@ export function SettledList({ status, callId }: { status: "answered" | "expired"
                   <StatusPill status={call.status === "resolved" ? "done" : toStatus(call.status)} />
                 </span>
                 <span className="flex gap-2 text-sm text-muted">
-                  <span className="min-w-0 flex-1 truncate">{call.threadId}</span>
+                  <span className="min-w-0 flex-1 truncate">{titles.get(nameOf(call)) ?? call.threadId}</span>
                   <RelativeTime at={call.settledAt ?? call.createdAt} />
                 </span>
               </Link>
@@ -62,7 +67,19 @@ export function SettledList({ status, callId }: { status: "answered" | "expired"
         </section>
       )}
       {(beside || callId !== undefined) && (
-        <section aria-label={t("inbox.detail")} className="min-w-0 flex-1 overflow-auto bg-canvas">
+        <section aria-label={t("inbox.detail")} tabIndex={0} className="min-w-0 flex-1 overflow-auto bg-canvas -outline-offset-2">
+          {!beside && (
+            <div className="p-2">
+              <Button
+                kind="ghost"
+                size="sm"
+                icon={<ArrowLeft aria-hidden className="size-4" />}
+                onClick={() => go(to.inbox(undefined, { tab: status }))}
+              >
+                {t("inbox.back")}
+              </Button>
+            </div>
+          )}
           {callId === undefined ? <p className="p-8 text-muted">{t("inbox.choose")}</p> : <Detail key={callId} callId={callId} />}
         </section>
       )}

@@ -5,7 +5,8 @@ import { useLocation } from "wouter";
 import { Page } from "../../app/page.tsx";
 import { to } from "../../app/place.ts";
 import { useParam } from "../../app/use-param.ts";
-import { useActions, useThread } from "../../data/hooks.ts";
+import { useTry } from "../../call/use-try.ts";
+import { isFile, useActions, useThread } from "../../data/hooks.ts";
 import { useThreadDock } from "../../dock/panels.tsx";
 import { useT } from "../../i18n/i18n.ts";
 import { Scrubber } from "../../timeline/scrubber.tsx";
@@ -26,6 +27,7 @@ export default function RunPage({ runId }: { runId: string }) {
   const named = runId.slice(cut + 1);
   const { view, live, loading, missing } = useThread(threadId);
   const { stop, regenerate } = useActions();
+  const attempt = useTry();
   const [selected, select] = useParam("span");
   const [level, setLevel] = useState<"compact" | "full">("full");
   const dock = useThreadDock(threadId, view);
@@ -53,12 +55,16 @@ export default function RunPage({ runId }: { runId: string }) {
       actions={
         <div className="hidden gap-2 md:flex">
           {live.status === "running" && (
-            <Button size="sm" icon={<Square aria-hidden className="size-3.5" />} onClick={() => void stop(threadId)}>
+            <Button size="sm" icon={<Square aria-hidden className="size-3.5" />} onClick={() => void attempt(stop(threadId))}>
               {t("runs.cancel")}
             </Button>
           )}
-          {live.status !== "running" && lastUser !== undefined && (
-            <Button size="sm" icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => void regenerate(threadId, lastUser)}>
+          {live.status !== "running" && lastUser !== undefined && !isFile(threadId) && (
+            <Button
+              size="sm"
+              icon={<RotateCcw aria-hidden className="size-3.5" />}
+              onClick={() => void attempt(regenerate(threadId, lastUser))}
+            >
               {t("runs.again")}
             </Button>
           )}

@@ -1,4 +1,4 @@
-import type { Thread } from "handback/client";
+import { nameOf, type Thread } from "handback/client";
 import { Play } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { Page } from "../../app/page.tsx";
@@ -35,7 +35,7 @@ export default function RunsPage() {
         <VirtualList
           label={t("runs.title")}
           items={threads}
-          keyOf={({ threadId, user }) => `${user ?? ""}~${threadId}`}
+          keyOf={nameOf}
           estimate={57}
           before={<p className="mx-auto w-full max-w-4xl px-4 pt-5 pb-3 text-muted md:px-6">{t("runs.hint")}</p>}
           render={(thread) => <Row thread={thread} />}
@@ -57,12 +57,12 @@ function Row({ thread }: { thread: Thread }) {
   return (
     <div className="mx-auto w-full max-w-4xl px-4 md:px-6">
       <Link
-        href={to.run(`${thread.threadId}:latest`)}
+        href={to.run(`${nameOf(thread)}:latest`)}
         className="flex min-h-14 items-center gap-3 rounded-lg border-b border-line px-3 py-2 hover:bg-hover"
       >
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium">{thread.title ?? t("chat.untitled")}</span>
-          <span className="block truncate text-sm text-muted">{thread.agent}</span>
+          <span className="block truncate text-sm text-muted">{[thread.user, thread.agent].filter(Boolean).join(" · ")}</span>
         </span>
         <StatusPill status={thread.status} />
         <RelativeTime at={thread.updatedAt} className="w-20 text-right text-sm text-muted" />

@@ -1,10 +1,11 @@
-import type { Thread } from "handback/client";
+import { nameOf, type Thread } from "handback/client";
 import { Download, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
 import { Link } from "wouter";
 import { to } from "../../app/place.ts";
 import { toast } from "../../app/toast.tsx";
-import { saveFile } from "../../call/save-file.ts";
+import { saveLog } from "../../call/save-log.ts";
+import { useTry } from "../../call/use-try.ts";
 import { useActions } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { Count } from "../../ui/badge.tsx";
@@ -18,22 +19,23 @@ import { RelativeTime } from "../../ui/time.tsx";
 export const ThreadRow = memo(function ThreadRow({ thread }: { thread: Thread }) {
   const t = useT();
   const { rename, remove, undoRemove, exportThread } = useActions();
+  const attempt = useTry();
   const [name, setName] = useState<string>();
+  const threadId = nameOf(thread);
   const title = thread.title ?? t("chat.untitled");
   const save = () => {
-    if (name !== undefined && name.trim() !== "" && name.trim() !== thread.title) void rename(thread.threadId, name.trim());
+    if (name !== undefined && name.trim() !== "" && name.trim() !== thread.title) void attempt(rename(threadId, name.trim()));
     setName(undefined);
   };
   const drop = () => {
-    remove(thread.threadId, title);
-    toast({ text: t("chat.deleted", { title }), action: { label: t("chat.undo"), run: () => undoRemove(thread.threadId) }, ms: 5_000 });
+    remove(threadId, title);
+    toast({ text: t("chat.deleted", { title }), action: { label: t("chat.undo"), run: () => undoRemove(threadId) }, ms: 5_000 });
   };
-  const saveLog = async () => saveFile(`${thread.threadId}.jsonl`, await exportThread(thread.threadId));
   return (
     <div className="mx-auto w-full max-w-5xl px-2 md:px-6">
       <div className="flex min-h-15 items-center gap-3 border-b border-line px-2 hover:bg-hover" data-testid="thread-row">
         {name === undefined ? (
-          <Link href={to.chat(thread.threadId, { user: thread.user })} className="min-w-0 flex-1 rounded py-2.5">
+          <Link href={to.chat(threadId)} className="min-w-0 flex-1 rounded py-2.5">
             <span className="block truncate font-medium">{title}</span>
             <span className="block truncate text-sm text-muted">
               {[thread.user, thread.agent, thread.threadId].filter(Boolean).join(" · ")}
@@ -61,7 +63,7 @@ export const ThreadRow = memo(function ThreadRow({ thread }: { thread: Thread })
         <Menu
           items={[
             { label: t("chat.rename"), icon: <Pencil className="size-4" />, onSelect: () => setName(title) },
-            { label: t("chat.export"), icon: <Download className="size-4" />, onSelect: () => void saveLog() },
+            { label: t("chat.export"), icon: <Download className="size-4" />, onSelect: () => void saveLog(threadId, exportThread, t) },
             "line",
             { label: t("chat.delete"), icon: <Trash2 className="size-4" />, danger: true, onSelect: drop },
           ]}

@@ -1,4 +1,5 @@
-import { MessagesSquare, Plus, Search, Upload } from "lucide-react";
+import { nameOf } from "handback/client";
+import { FolderOpen, MessagesSquare, Plus, Search } from "lucide-react";
 import { useDeferredValue, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Page } from "../../app/page.tsx";
@@ -6,7 +7,7 @@ import { to } from "../../app/place.ts";
 import { toast } from "../../app/toast.tsx";
 import { useKeys } from "../../app/use-keys.ts";
 import { useParam } from "../../app/use-param.ts";
-import { newThreadId, useActions, useThreads } from "../../data/hooks.ts";
+import { useActions, useThreads } from "../../data/hooks.ts";
 import { useT } from "../../i18n/i18n.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextInput } from "../../ui/field.tsx";
@@ -26,18 +27,18 @@ export default function ThreadsPage() {
   const asked = useDeferredValue(search);
   const field = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
-  const [importing, setImporting] = useState(false);
-  const { importThread } = useActions();
+  const [opening, setOpening] = useState(false);
+  const { openFile } = useActions();
   const { threads, loading, more, error } = useThreads({ search: asked, ...(isState(status) && { status }) });
   useKeys({ "/": () => field.current?.focus() });
   const bring = async (chosen: File | undefined) => {
     if (!chosen) return;
-    setImporting(true);
-    // Under a name of its own: where it came from may well be here.
-    const done = await importThread(chosen, newThreadId());
-    setImporting(false);
-    if (done.ok) go(to.chat(done.value.threadId));
-    else toast({ text: t("threads.importFailed", { why: done.error.message }), tone: "bad", ms: 10_000 });
+    setOpening(true);
+    const done = await openFile(chosen);
+    setOpening(false);
+    if (file.current) file.current.value = ""; // the same one may be chosen again
+    if (done.ok) go(to.chat(done.value));
+    else toast({ text: t("threads.openFailed", { why: done.error.message }), tone: "bad", ms: 10_000 });
   };
   const filtered = search !== "" || status !== "all";
   return (
@@ -51,11 +52,11 @@ export default function ThreadsPage() {
             accept=".jsonl,.ndjson,application/x-ndjson,application/jsonl"
             className="sr-only"
             tabIndex={-1}
-            aria-label={t("threads.import")}
+            aria-label={t("threads.open")}
             onChange={(event) => void bring(event.target.files?.[0])}
           />
-          <Button size="sm" busy={importing} icon={<Upload aria-hidden className="size-3.5" />} onClick={() => file.current?.click()}>
-            {t("threads.import")}
+          <Button size="sm" busy={opening} icon={<FolderOpen aria-hidden className="size-3.5" />} onClick={() => file.current?.click()}>
+            {t("threads.open")}
           </Button>
           <Button size="sm" kind="primary" icon={<Plus aria-hidden className="size-3.5" />} onClick={() => go("/")}>
             {t("shell.newThread")}
@@ -111,7 +112,7 @@ export default function ThreadsPage() {
         <VirtualList
           label={t("threads.title")}
           items={threads}
-          keyOf={({ threadId, user }) => `${user ?? ""}~${threadId}`}
+          keyOf={nameOf}
           estimate={61}
           render={(thread) => <ThreadRow thread={thread} />}
           after={
