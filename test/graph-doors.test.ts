@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, it, mock } from "node:test";
 import { type Chat, openChat, RELEASES } from "./aisdk/chat.ts";
 import { framesIn } from "./support/frames.ts";
-import { CONFIRM, type Journal, recipe, searching, sideBySide, twoQuestions } from "./support/graphs.ts";
+import { CONFIRM, type Journal, recipe, searching, sideBySide, toolThenQuestion, twoQuestions } from "./support/graphs.ts";
 import { authenticate } from "./support/native.ts";
 import { backend } from "./support/rest.ts";
 import { type Served, serve } from "./support/serve.ts";
@@ -67,6 +67,17 @@ for (const release of RELEASES) {
       await chat.sendMessage(undefined, { body: { answers: [{ interruptId: questions(chat)[0]?.interruptId, value: true }] } });
       await settled();
       assert.deepEqual(texts(chat), ["Two eggs.", "Here is your omelette."]);
+    });
+
+    it("does not make the page send for ever when a question follows a tool of the server's", async () => {
+      await using server = await serve({ agents: { default: toolThenQuestion() } });
+      const { chat, requests, settled } = await openChat(release, { url: server.url });
+      await chat.sendMessage({ text: "go" });
+      await settled();
+      assert.deepEqual([requests.length, questions(chat)[0]?.prompt, chat.error], [1, "Is it 2?", undefined]);
+      await chat.sendMessage(undefined, { body: { resume: { right: true } } });
+      await settled();
+      assert.deepEqual([requests.length, texts(chat)], [2, ["Good."]]);
     });
 
     it("lets branches speak at the same time", async () => {

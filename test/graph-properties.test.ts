@@ -14,7 +14,7 @@ import { keyOf, message, type Started, startEngine } from "./support/engine.ts";
  */
 
 const FIXED_SEED = 20_261_115;
-const RUNS = Number(process.env["GRAPH_RUNS"] ?? 150);
+const RUNS = Number(process.env["GRAPH_RUNS"] ?? 60);
 
 const chances = fc.array(fc.nat(1_000), { minLength: 40, maxLength: 40 });
 

@@ -8,7 +8,7 @@ import { only } from "./support.ts";
 
 /** A task that is done in the log is never begun again, and no task is done twice. */
 export function checkTasks(events: readonly StoredEvent[], ran: readonly { taskId: string; seq: number }[]): void {
-  const taskOf = new Map(only(events, "step.started").map(({ stepId, taskId }) => [stepId, taskId]));
+  const taskOf = new Map(only(events, "step.started").flatMap(({ stepId, taskId, place }) => (place ? [[stepId, taskId]] : [])));
   const done = new Map<string, number>();
   for (const { stepId, completed, seq } of only(events, "step.ended")) {
     const taskId = taskOf.get(stepId);

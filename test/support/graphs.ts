@@ -5,7 +5,7 @@ import { END, goto, START } from "../../src/agent/graph/command.ts";
 import { edge, join } from "../../src/agent/graph/edge.ts";
 import { append, field } from "../../src/agent/graph/field.ts";
 import { graph } from "../../src/agent/graph/graph.ts";
-import { agentNode, graphNode, node } from "../../src/agent/graph/node.ts";
+import { agentNode, graphNode, node, toolNode } from "../../src/agent/graph/node.ts";
 import { tool } from "../../src/agent/tool.ts";
 import { calls, type Rule, says, scriptedBy } from "../../src/model/scripted.ts";
 
@@ -168,5 +168,23 @@ export function approving(): Agent {
   return graph(
     { log },
     { nodes: { clerk: agentNode(chatAgent({ model: scriptedBy(rule), tools: [refund] })) }, edges: [edge(START, "clerk")] },
+  );
+}
+
+/** A tool of the server's whose result a person is asked about: the last step ends in a call that is settled. */
+export function toolThenQuestion(): Agent {
+  const add = tool({ name: "add", description: "Adds", input: z.object({ a: z.number() }), output: z.number(), execute: ({ a }) => a + 1 });
+  return graph(
+    { sum: field(z.number()) },
+    {
+      nodes: {
+        add: toolNode(add, { input: () => ({ a: 1 }), output: (sum) => ({ sum }) }),
+        ask: async ({ state, interrupt, text }) => {
+          await interrupt("right", `Is it ${state.sum}?`);
+          text("Good.");
+        },
+      },
+      edges: [edge(START, "add"), edge("add", "ask")],
+    },
   );
 }

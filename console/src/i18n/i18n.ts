@@ -50,9 +50,6 @@ export function useLanguage(): Language {
   return useSyncExternalStore(subscribe, () => shown);
 }
 
-/** Looks a text up outside of components. */
-export const t: Translate = (key, values) => translate(key, values);
-
 let translate = make();
 
 function make(): Translate {
