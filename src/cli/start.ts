@@ -29,6 +29,9 @@ export async function serve(settings: Settings, { dev }: { dev: boolean }): Prom
   try {
     const { url } = await handback.listen({ host: settings.host, port: settings.port });
     process.stdout.write(`Handback listening on ${url}\n`);
+    const { console: page } = config;
+    if (page !== false)
+      process.stdout.write(`Its console is at ${url}${page?.basePath ?? "/"}: who owes an agent a result, and a place to give it.\n`);
     if (demo) process.stdout.write(`${DEMO}\n`);
   } catch (error) {
     await handback.close({ grace: 0 });

@@ -69,7 +69,14 @@ export function build(spec: Spec, hooks: Hooks, path = ""): Graph<State, Update>
       continue;
     }
     if (lead === "all") for (const from of froms) for (const to of tos) edges.push(edge(from, to));
-    if (lead === "join") for (const to of tos) edges.push(join(froms, to));
+    if (lead === "join") {
+      // One of them takes a way round, so that the others have to be remembered over a barrier.
+      const [first = "", ...rest] = froms;
+      const detour = `d${at}`;
+      nodes[detour] = node<State, Update>(() => ({ log: [detour] }));
+      edges.push(edge(first, detour));
+      for (const to of tos) edges.push(join([detour, ...rest], to));
+    }
     if (lead === "some" || lead === "send") {
       const choose = (state: State): Target[] =>
         lead === "some"

@@ -1,7 +1,8 @@
 import type { Calls } from "./calls.ts";
 import type { Payload } from "./payload.ts";
 import type { ArgumentsSink } from "./read-arguments.ts";
-import { type ValueReader, valueReader } from "./value-reader.ts";
+import type { ValueReader } from "./value.ts";
+import { valueReader } from "./value-reader.ts";
 
 const NAME_CHARACTER = /[\w.:-]/;
 const TOKEN_CHARACTER = /[\w.+-]/;

@@ -24,6 +24,9 @@ export type Found =
   /** Neither text nor call. With `id` it had begun as a call. */
   | { type: "refused"; refusal: Refusal; id?: string; name?: string };
 
+/** What is wrong with a result in a model's words. */
+export const INVENTED = "the model invented a result";
+
 const MOST_CALLS = 64;
 const ID = /^[A-Za-z0-9][\w.:-]{0,63}$/;
 
@@ -124,7 +127,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
   function open(name: string, wanted: string | undefined): Open {
     confirm();
     count += 1;
-    const id = wanted !== undefined && ID.test(wanted) && !used.has(wanted) ? wanted : mint();
+    const id = wanted !== undefined && isId(wanted) && !used.has(wanted) ? wanted : mint();
     used.add(id);
     call = { id, name, sink: undefined, read: undefined, end: undefined, pieces: [] };
     emit({ type: "started", id, name });
@@ -150,8 +153,8 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
   function verdict(name: string, read: ArgumentsRead, words: string): Refusal | undefined {
     const refusal = (code: RefusalCode, message: string) => ({ code, message, source: words });
     if (count > MOST_CALLS) return refusal("too_many_calls", `more than ${MOST_CALLS} calls in one message`);
-    if ("problem" in read) return refusal("invalid_arguments", read.problem);
-    return byName.has(name) ? undefined : refusal("unknown_tool", `there is no tool ${name}`);
+    if (!byName.has(name)) return refusal("unknown_tool", `there is no tool ${name}`);
+    return "problem" in read ? refusal("invalid_arguments", read.problem) : undefined;
   }
 
   function flush(): void {
@@ -159,4 +162,9 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
     emit({ type: "arguments", id: call.id, delta: call.pieces.join("") });
     call.pieces = [];
   }
+}
+
+/** A name of something every object has would do harm in a careless client. */
+function isId(word: string): boolean {
+  return ID.test(word) && !(word in Object.prototype);
 }

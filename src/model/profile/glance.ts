@@ -1,3 +1,5 @@
+import { closingQuote } from "./string-reader.ts";
+
 /** A look at the first key behind a bracket, so that most brackets in a text cost next to nothing. */
 export type Glance = {
   /** `maybe`: go on. `yes`: it begins like a call. `no`: it does not, and this character is not part of what was looked at. */
@@ -20,11 +22,9 @@ export function glance(opening: string, keys: readonly string[]): Glance {
       }
       if (key === "" && quote === undefined) {
         if (/\s/.test(c)) return "maybe";
-        if (c === '"' || c === "'") {
-          quote = c;
-          return "maybe";
-        }
-      } else if (quote === undefined ? /[\s:]/.test(c) : c === quote) return keys.includes(key) ? "yes" : "no";
+        quote = closingQuote(c);
+        if (quote !== undefined) return "maybe";
+      } else if (quote === undefined ? /[\s:：]/.test(c) : c === quote) return keys.includes(key) ? "yes" : "no";
       if (!keys.some((known) => known.startsWith(key + c))) return "no";
       key += c;
       return "maybe";

@@ -1,7 +1,8 @@
-import type { Calls } from "./calls.ts";
+import { type Calls, INVENTED } from "./calls.ts";
 import type { Payload } from "./payload.ts";
 import { type ArgumentsSink, readArguments } from "./read-arguments.ts";
-import { type ValueSink, valueReader } from "./value-reader.ts";
+import type { ValueSink } from "./value.ts";
+import { valueReader } from "./value-reader.ts";
 
 export type JsonCallsOptions = {
   calls: Calls;
@@ -25,13 +26,14 @@ const MEANINGS = new Map<string, Meaning>([
   ...["id", "call_id", "tool_call_id", "toolCallId"].map((key) => [key, "id"] as const),
   ...["type", "role"].map((key) => [key, "type"] as const),
   ...["content", "index"].map((key) => [key, "blank"] as const),
+  ...["thought", "thoughts", "thinking", "reasoning"].map((key) => [key, "thought"] as const),
 ]);
 /** The keys with which a call can begin. */
 export const CALL_KEYS: readonly string[] = [...MEANINGS.keys()];
 /** What `type` and `role` may say where nothing else says that this is a call. */
 const KINDS = new Set(["function", "tool_call", "tool_use", "function_call", "assistant"]);
 
-type Meaning = "name" | "arguments" | "function" | "id" | "type" | "blank";
+type Meaning = "name" | "arguments" | "function" | "id" | "type" | "blank" | "thought";
 type Role = Meaning | "root" | "envelope" | "skip" | "result";
 type Container = "list" | "call" | "function" | "skip";
 
@@ -151,7 +153,8 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
       },
       text(piece) {
         if (depth > 0 || role === "arguments") return element?.sink?.text(piece);
-        if (role === "skip" || role === "result") return;
+        if (role === "skip" || role === "result" || role === "thought") return;
+        if (role === "blank" && !committed && !trusted) return reject();
         length += piece.length;
         if (length <= LONGEST_WORD) said?.push(piece);
         else if (!committed && !trusted) reject();
@@ -170,7 +173,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
         if (role === "arguments") {
           startArguments();
           element?.sink?.scalar(value);
-        } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "skip") reject();
+        } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "thought" && role !== "skip") reject();
       },
       satisfied: () => containers.length === 1 && committed && !framed && element === undefined,
       careful: () => !committed && !forged && !framed,
@@ -194,10 +197,10 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
       }
       if (containers.length === 0) return "list";
     }
-    if (role === "envelope" && kind === "[") {
-      trusted = true;
-      element = undefined;
-      return "list";
+    if (role === "envelope") {
+      if (kind === "[") [trusted, element] = [true, undefined];
+      else element = { id: undefined, name: undefined, sink: undefined, early: false }; // one call in place of a list
+      return kind === "[" ? "list" : "call";
     }
     if (role === "function" && kind === "{") return "function";
     if (role !== "skip" && role !== "result" && !committed && !framed) reject();
@@ -207,9 +210,10 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   function roleOf(key: string): Role {
     const container = containers.at(-1);
     if (container !== "call" && container !== "function") return "skip";
-    if (container === "call" && containers.length === 1) {
-      if (key === envelope) return committed ? "skip" : "envelope";
-      if (key === result && !committed) {
+    if (container === "call" && (containers.length === 1 || (containers.length === 2 && containers[0] === "list"))) {
+      if (key === envelope) return "envelope";
+      if (key === result && committed) calls.report("forged_result", INVENTED);
+      else if (key === result) {
         forged = true;
         return "result";
       }
@@ -232,9 +236,6 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
         return;
       case "type":
         if (!committed && !trusted && !KINDS.has(word)) reject();
-        return;
-      case "blank":
-        if (!committed && !trusted && word !== "") reject();
         return;
       default:
         return;

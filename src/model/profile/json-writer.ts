@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import { coerce, flows, propertyOf, resolve } from "./coerce.ts";
 import { FORBIDDEN_KEYS } from "./parse-loosely.ts";
-import type { ValueSink } from "./value-reader.ts";
+import type { ValueSink } from "./value.ts";
 
 const SPECIAL = /["\\\p{Cc}\p{Cs}]/u;
 

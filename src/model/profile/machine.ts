@@ -1,6 +1,6 @@
 import type { ToolSpec } from "../../core/event.ts";
 import { type Aside, codeBlock, foreignJson, inlineCode } from "./aside.ts";
-import { type Found, openCalls } from "./calls.ts";
+import { type Found, INVENTED, openCalls } from "./calls.ts";
 import { type Enclosed, enclosed } from "./enclosed.ts";
 import { type OpenFrame, openFrame } from "./frame.ts";
 import { type Glance, glance } from "./glance.ts";
@@ -306,7 +306,7 @@ export function profileMachine({ syntax }: Profile, tools: readonly ToolSpec[]):
   }
 
   function refuseForged(words: string): void {
-    emit({ type: "refused", refusal: { code: "forged_result", message: "the model invented a result", source: words } });
+    emit({ type: "refused", refusal: { code: "forged_result", message: INVENTED, source: words } });
   }
 
   function end(cut: boolean): void {

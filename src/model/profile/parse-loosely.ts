@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import { type ValueSink, valueReader } from "./value-reader.ts";
+import type { ValueSink } from "./value.ts";
+import { valueReader } from "./value-reader.ts";
 
 /** Keys with which a value could reach behind itself. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor"]);

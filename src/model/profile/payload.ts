@@ -1,4 +1,4 @@
-import type { ReaderState } from "./value-reader.ts";
+import type { ReaderState } from "./value.ts";
 
 /** Calls being read in one of the grammars. */
 export type Payload = {

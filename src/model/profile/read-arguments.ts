@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import { jsonWriter } from "./json-writer.ts";
-import { type ValueReader, type ValueSink, valueReader } from "./value-reader.ts";
+import type { ValueReader, ValueSink } from "./value.ts";
+import { valueReader } from "./value-reader.ts";
 
 /** What came of a call's arguments. `raw` is what stood there instead. */
 export type ArgumentsRead = { value: JsonObject } | { problem: string; raw?: string };

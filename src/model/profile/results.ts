@@ -2,7 +2,8 @@ import { isDeeper, isObject, type Json } from "../../core/json.ts";
 import type { CallPart } from "../../core/thread.ts";
 import { unescapeXml } from "./entities.ts";
 import type { Profile, ResultAbout } from "./profile.ts";
-import { type ValueSink, valueReader } from "./value-reader.ts";
+import type { ValueSink } from "./value.ts";
+import { valueReader } from "./value-reader.ts";
 
 /** Controls, direction marks, invisible tags and halves of characters: nothing a model should read, or a terminal obey. */
 const UNSEEN = /[[\p{Cc}--[\t\n\r]]\p{Bidi_Control}\p{Noncharacter_Code_Point}\p{Cs}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]/gv;

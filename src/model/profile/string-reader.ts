@@ -1,4 +1,4 @@
-import type { ValueSink } from "./value-sink.ts";
+import type { ValueSink } from "./value.ts";
 
 /** Reads the strings of a value, one at a time, in any pieces. The sink hears what they hold, decoded. */
 export type StringReader = {

@@ -1,0 +1,34 @@
+import { it } from "node:test";
+import { z } from "zod";
+import { chatAgent } from "../src/agent/chat.ts";
+import { tool } from "../src/agent/tool.ts";
+import { calls, hangs, says, scripted } from "../src/model/scripted.ts";
+import { serve } from "./support/serve.ts";
+const u = (content: unknown, id = "u1") => ({ id, role: "user", content });
+const b = (messages: object[], more: object = {}) => ({ threadId: "t", runId: "r1", messages, ...more });
+const show = (n: string, r: any) => console.log(n, r.status, JSON.stringify(r.error), r.frames?.map((f: any) => [f.type, f.messageId ?? f.toolCallId, f.delta ?? f.content ?? f.message].filter((x) => x !== undefined).join(" ")));
+const time = tool({ name: "get_time", description: "Now", input: z.object({}).loose(), execute: (i) => { console.log("exec", i); return "noon"; } });
+const one = async (n: string, turns: any[], ...posts: [any, string?][]) => {
+  await using s = await serve({ coalesce: 0, agents: { default: chatAgent({ model: scripted(...turns), tools: [time] }) } });
+  for (const [p, path] of posts) show(n, await s.post(p, path));
+  show(`${n} history`, await s.post({ threadId: "t", runId: "h" }, "/agui/history"));
+  const h = (await s.post({ threadId: "t", runId: "h" }, "/agui/history")).frames.find((f) => f.type === "MESSAGES_SNAPSHOT");
+  console.log(JSON.stringify(h?.["messages"]));
+};
+it("probe", async () => {
+  await one("no messages", [says("x")], [b([])], [{ threadId: "t" }]);
+  await one("assistant only", [says("x")], [b([{ id: "a", role: "assistant", content: "hi" }])]);
+  await one("user, assistant", [says("x")], [b([u("q"), { id: "a", role: "assistant", content: "hi" }])]);
+  await one("content object", [], [b([u({ a: 1 })])], [b([{ role: "tool", toolCallId: "c", content: { a: 1 } }])], [b([{ role: "tool", content: "x" }])]);
+  await one("empty array", [], [b([u([])])], [b([u("")])]);
+  await one("empty text", [[{ type: "text.started", id: "a" }, { type: "text.ended", id: "a" }, ...says("Hi.")]], [b([u("q")])]);
+  await one("empty delta", [[{ type: "text.started", id: "a" }, { type: "text.delta", id: "a", delta: "" }, { type: "text.delta", id: "a", delta: "x" }, { type: "text.ended", id: "a" }]], [b([u("q")])]);
+  await one("open at end", [[{ type: "text.started", id: "a" }, { type: "text.delta", id: "a", delta: "x" }, { type: "text.started", id: "b" }, { type: "text.delta", id: "b", delta: "y" }]], [b([u("q")])]);
+  await one("open call at end", [[...says("x"), { type: "tool.started", id: "c1", name: "get_time" }, { type: "tool.delta", id: "c1", delta: "{}" }], says("after")], [b([u("q")])]);
+  await one("dup call", [[...calls("get_time", {}, { id: "c1" }), ...calls("get_time", {}, { id: "c1" })], says("after")], [b([u("q")])]);
+  await one("dup called", [[...calls("get_time", {}, { id: "c1" }), ...calls("get_time", {}, { id: "c1" }).slice(-1)], says("after")], [b([u("q")])]);
+  await one("longer", [[{ type: "tool.started", id: "c1", name: "get_time" }, { type: "tool.delta", id: "c1", delta: '{"a"' }, { type: "tool.called", id: "c1", name: "get_time", input: '{"a":1}' }], says("after")], [b([u("q")])]);
+  await one("different", [[{ type: "tool.started", id: "c1", name: "get_time" }, { type: "tool.delta", id: "c1", delta: '{"b"' }, { type: "tool.called", id: "c1", name: "get_time", input: '{"a":1}' }], says("after")], [b([u("q")])]);
+  await one("noargs", [[{ type: "tool.started", id: "c1", name: "get_time" }, { type: "tool.called", id: "c1", name: "get_time", input: "" }], says("after")], [b([u("q")])]);
+  await one("emptyresult", [calls("get_menu", {}, { id: "c1" }), says("after")], [b([u("q")], { tools: [{ name: "get_menu" }] })], [b([{ role: "tool", toolCallId: "c1", content: "" }])]);
+});
