@@ -108,17 +108,6 @@ describe("AI SDK: graphs on the wire", () => {
   const ask = (server: Served, body: object = {}) =>
     server.post({ id: "t", messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "omelette" }] }], ...body }, "/api/chat");
 
-  it("tells nodes as they start and complete, as no part of the message", async () => {
-    await using server = await serve({ agents: { default: recipe() } });
-    await ask(server);
-    const { frames } = await server.post({ id: "t", resume: { confirm: true } }, "/api/chat");
-    const nodes = frames.filter(({ type }) => type === "data-node");
-    for (const { transient } of nodes) assert.equal(transient, true);
-    const phases = nodes.map(({ data }) => data as { nodeId: string; phase: string }).map(({ nodeId, phase }) => `${nodeId} ${phase}`);
-    // A run may be over before its reader is there: then there is nothing to tell.
-    if (phases.length > 0) assert.deepEqual(phases, ["confirm start", "confirm complete", "cook start", "cook complete"]);
-  });
-
   it("has the question in the messages, where the unfinished one is asked for", async () => {
     await using server = await serve({ agents: { default: twoQuestions() } });
     await ask(server);
