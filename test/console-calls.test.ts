@@ -48,7 +48,7 @@ describe("calls in the console", { timeout: 120_000 }, () => {
     const approve = card(page, "delete_orders").getByRole("button", { name: "Approve", exact: true });
     await approve.focus();
     await page.keyboard.press("Enter");
-    await page.waitForTimeout(200);
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
     assert.equal(await card(page, "delete_orders").getAttribute("data-phase"), "waiting");
     assert.match(await page.title(), /^\(1\) /);
     await page.keyboard.press("Control+Enter");
@@ -97,7 +97,7 @@ describe("calls in the console", { timeout: 120_000 }, () => {
     await shot(page, "card-edit");
     await submit.click();
     await said(page, /completed {"deleted":10} with {"table":"orders","limit":10}/).waitFor();
-    const changed = card(page, "delete_orders").getByRole("region", { name: "What was changed" });
+    const changed = card(page, "delete_orders").getByRole("group", { name: "What was changed" });
     assert.match((await changed.textContent()) ?? "", /"limit": 120.*"limit": 10/s);
   });
 

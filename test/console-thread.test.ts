@@ -78,6 +78,7 @@ describe("a thread in the console", { timeout: 180_000 }, () => {
     await page.getByRole("button", { name: "Send when it has ended" }).click();
     await said(page, "queued words").waitFor();
     assert.equal(await said(page, "word59").count(), 1);
+    assert.equal(await box(page).inputValue(), "", "what is queued is not in the box any more");
     await send(page, "long");
     await eventually(async () => (await said(page, "word2").count()) === 2);
     await send(page, "say at once");
@@ -109,8 +110,10 @@ describe("a thread in the console", { timeout: 180_000 }, () => {
     await page.keyboard.press("Control+Enter");
     await said(page, "other words").waitFor();
     assert.equal(await said(page, "first words").count(), 0);
+    const run = await page.getByRole("link", { name: /^Run #/ }).textContent();
     await page.getByRole("button", { name: "Regenerate" }).click();
-    await eventually(async () => (await page.getByRole("button", { name: "Regenerate" }).count()) === 1);
+    await eventually(async () => ![run, null].includes(await page.getByRole("link", { name: /^Run #/ }).textContent()));
+    await said(page, "other words").waitFor();
     assert.equal(await said(page, "other words").count(), 1);
   });
 

@@ -11,6 +11,7 @@ import { tool } from "../src/agent/tool.ts";
 import { emptyThread, fold } from "../src/core/thread.ts";
 import { fork } from "../src/engine/fork.ts";
 import { removeThread } from "../src/engine/remove.ts";
+import { importThread } from "../src/engine/transfer.ts";
 import { calls, says, scriptedBy } from "../src/model/scripted.ts";
 import { begun, folded, only, open, outcomes, reply } from "./graph/support.ts";
 import { keyOf, message, type Started, startEngine } from "./support/engine.ts";
@@ -129,7 +130,7 @@ describe("going back in the same thread", () => {
     assert.equal((await started.events()).length, events.length);
   });
 
-  it("refuses while it runs, and where the checkpoint is another thread's", async () => {
+  it("refuses a checkpoint that is another thread's, another user's or of another lineage", async () => {
     await using started = await cooked();
     const [, confirm] = await checkpoints(started);
     const command = { resume: { checkpointId: confirm?.checkpointId ?? "" } };
@@ -276,5 +277,20 @@ describe("a fork", () => {
     await started.submit(message("more"), keyOf("f"));
     assert.deepEqual(outcomes(await started.idle(keyOf("f"))), ["done", "done"]);
     await assert.rejects(fork(started.engine, keyOf(), { threadId: "g", run: who }), { code: "invalid" });
+  });
+
+  it("can come from elsewhere: a log that was exported while it waited is closed, and can be gone back in", async () => {
+    await using started = startEngine({ agents: { default: recipe } });
+    await started.submit(message("pie"));
+    const events = await started.idle();
+    await importThread(started.engine, keyOf("copy"), { metadata: {}, events, blobs: [] });
+    const last = await started.events(keyOf("copy"));
+    assert.deepEqual(outcomes(last), ["waiting", "cancelled"]);
+    const [, confirm] = await checkpoints(started, keyOf("copy"));
+    await started.submit({ resume: { checkpointId: confirm?.checkpointId ?? "", answers: { confirm: true } } }, keyOf("copy"));
+    await started.idle(keyOf("copy"));
+    assert.deepEqual(await stateOf(started, "copy"), { dish: "pie", log: ["plan pie", "confirmed true", "cook pie"] });
+    await importThread(started.engine, keyOf("again"), { metadata: {}, events: await started.events(keyOf("copy")), blobs: [] });
+    assert.deepEqual(await stateOf(started, "again"), await stateOf(started, "copy"), "also with the going back in it");
   });
 });

@@ -445,6 +445,32 @@ describe("a node asks", () => {
   });
 });
 
+describe("an answer that comes while the graph still runs", () => {
+  it("is heard in the same run", async () => {
+    const gate = Promise.withResolvers<void>();
+    const agent = graph(
+      { log },
+      {
+        nodes: {
+          ask: async ({ interrupt }) => ({ log: [`${await interrupt("k", "?")}`] }),
+          slow: async () => {
+            await gate.promise;
+            return { log: ["slow"] };
+          },
+        },
+        edges: [edge(START, "ask"), edge(START, "slow")],
+      },
+    );
+    await using started = startEngine({ agents: { default: agent } });
+    await started.submit(message("go"));
+    await eventually(async () => only(await started.events(), "interrupt.raised").length === 1);
+    await started.submit({ resume: { answers: { k: 1 } } });
+    gate.resolve();
+    assert.deepEqual(outcomes(await started.idle()), ["done"]);
+    assert.deepEqual((await folded(started)).state, { log: ["1", "slow"] });
+  });
+});
+
 describe("a node fails", () => {
   const failing = (
     times: number,

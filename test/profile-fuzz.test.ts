@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Json, JsonObject } from "../src/core/json.ts";
+import { isObject, type Json, type JsonObject } from "../src/core/json.ts";
 import { profileMachine } from "../src/model/profile/machine.ts";
 import { parse } from "../src/model/profile/parse.ts";
 import type { Profile } from "../src/model/profile/profile.ts";
 import { PROFILES, profileNamed } from "../src/model/profile/profiles.ts";
+import { unescaped } from "../src/model/profile/string-reader.ts";
 import { cutInto, TOOLS } from "./profile/sample.ts";
 
 const RUNS = { numRuns: 1000 };
@@ -16,7 +17,9 @@ const name = fc.constantFrom(...PROFILES.keys());
 /** Pieces of every syntax, so that chance builds things that are almost calls. */
 const SHARDS = [
   ..."{}[]()<>\"'`,:;=\\ \n\t/#&*",
+  ..."“”‘’，：~",
   "```",
+  "~~~",
   "```json\n",
   "```tool_code\n",
   '"tool_calls"',
@@ -53,6 +56,16 @@ const SHARDS = [
   "&quot;",
   "&lt;",
   "\\u00e9",
+  '"\\u005f_proto__"',
+  '"thought":"x"',
+  "print(",
+  "x = ping(",
+  "# x",
+  "// x",
+  "<![CDATA[",
+  "]]>",
+  "<|python_tag|>",
+  "\r\n",
   '\\"',
   '"""',
   "寿司🍣",
@@ -64,9 +77,12 @@ const shard = fc.oneof(fc.constantFrom(...SHARDS), fc.string({ maxLength: 5 }));
 const rubble = fc.array(shard, { maxLength: 40 }).map((shards) => shards.join(""));
 
 /** Good messages with something left out and something put in. */
-const SAID = readFileSync(new URL("profile/cases.jsonl", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
+const SAID = ["cases.jsonl", "cases-more.jsonl"]
+  .flatMap((file) =>
+    readFileSync(new URL(`profile/${file}`, import.meta.url), "utf8")
+      .trim()
+      .split("\n"),
+  )
   .map((line) => (JSON.parse(line) as { text: string }).text)
   .filter((text) => text.length < 600);
 const call = [{ id: "call_1", name: "search", input: { query: 'a "b"\n<c>', limit: 2 } }];
@@ -81,6 +97,8 @@ const damaged = fc.tuple(good, fc.array(dent, { minLength: 1, maxLength: 4 })).m
   return result;
 });
 const debris = fc.oneof(rubble, damaged);
+const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+const safe = (input: Json) => !/__proto__|constructor/.test(JSON.stringify(input));
 const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 });
 
 function pieces(text: string, sizes: readonly number[]): string[] {
@@ -107,7 +125,8 @@ describe("profile machine, on whatever comes", () => {
       fc.property(name, debris, (name, text) => {
         const profile = profileNamed(name);
         const { calls } = parse(profile, text, { tools: TOOLS });
-        for (const { name, source } of calls) assert.ok(text.includes(name) && text.includes(source), `${name} in ${source}`);
+        const said = unescaped(text);
+        for (const { name, source } of calls) assert.ok(said.includes(name) && text.includes(source), `${name} in ${source}`);
       }),
       RUNS,
     );
@@ -136,9 +155,21 @@ describe("profile machine, on whatever comes", () => {
     );
   });
 
+  it("never makes half a value of a whole one, wherever the model stops", () => {
+    const config = fc.oneof(value, fc.integer(), fc.array(fc.integer()), fc.dictionary(fc.string({ maxLength: 3 }), fc.integer()));
+    fc.assert(
+      fc.property(fc.constantFrom("JSON_Strict", "XML_Tag", "Hermes"), config.filter(safe), fc.nat(), (name, config, at) => {
+        const profile = profileNamed(name);
+        const input = JSON.parse(JSON.stringify({ config })) as JsonObject;
+        const whole = profile.callTemplate([{ id: "call_1", name: "set_config", input }]);
+        const { calls } = parse(profile, whole.slice(0, at % whole.length), { tools: TOOLS });
+        for (const call of calls) if (!call.refusal) assert.ok(isPart(call.input, input), JSON.stringify(call.input));
+      }),
+      RUNS,
+    );
+  });
+
   it("reads back every call it writes", () => {
-    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-    const safe = (input: Json) => !/__proto__|constructor/.test(JSON.stringify(input));
     fc.assert(
       fc.property(name, fc.string(), value.filter(safe), cuts, (name, query, config, sizes) => {
         const profile = profileNamed(name);
@@ -201,4 +232,11 @@ function checkStream(profile: Profile, text: readonly string[], cut: boolean): v
 
 function write(profile: Profile, input: JsonObject): string {
   return profile.callTemplate([{ id: "call_1", name: "search", input }]);
+}
+
+/** Whether nothing is there that is not in the whole, though something may be missing at the end of a list or an object. */
+function isPart(part: Json, whole: Json): boolean {
+  if (Array.isArray(part)) return Array.isArray(whole) && part.every((item, i) => i < whole.length && isPart(item, whole[i] as Json));
+  if (!isObject(part)) return Object.is(part, whole);
+  return isObject(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isPart(part[key] as Json, whole[key] as Json));
 }

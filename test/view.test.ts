@@ -51,6 +51,17 @@ describe("the view of a thread", () => {
     });
   }
 
+  it("counts what waits, and never what the server does itself", () => {
+    for (const [name, log] of LOGS) {
+      for (const { seq } of log) {
+        const { pending, calls, interrupts } = view(name, seq);
+        const owed = calls.filter(({ waitingFor }) => waitingFor !== undefined).length;
+        const asked = interrupts.filter(({ status, callId }) => status === "open" && callId === undefined).length;
+        assert.equal(pending, owed + asked, `${name} at ${seq}`);
+      }
+    }
+  });
+
   it("follows a call in one vocabulary", () => {
     const phases = (LOGS.get("primes") ?? []).map(({ seq }) => view("primes", seq).calls.at(0));
     const seen = phases.flatMap((call, i) =>

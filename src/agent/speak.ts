@@ -25,7 +25,8 @@ export async function* speak(context: StepContext, { name, stream, tools, price 
   const step = { stepId, messageId: mint("msg") };
   const said = new Map<string, { messageId: string; pieces: string[] }>();
   const callIds = new Map<string, { callId: string; owner: Owner }>();
-  const silent = new Set<string>();
+  /** Arguments as far as they were told, of calls that are not finished. */
+  const told = new Map<string, string>();
   let first = true;
   let finished: Extract<ModelEvent, { type: "finished" }> | undefined;
   const textOf = (id: string) => {
@@ -34,30 +35,43 @@ export async function* speak(context: StepContext, { name, stream, tools, price 
     return text;
   };
 
+  /** A text begins with its first word: without one, clients would show an empty message. */
+  const begin = (text: { messageId: string }): Event[] => {
+    if (text.messageId !== "") return [];
+    // The step's first text carries the step's message id, which its calls name as their parent.
+    text.messageId = first ? step.messageId : mint("msg");
+    first = false;
+    return [{ type: "text.started", messageId: text.messageId, stepId }];
+  };
+
   yield { type: "step.started", ...step, name, kind: "model" };
   for await (const event of stream) {
     switch (event.type) {
       case "text.started":
+        said.set(event.id, { messageId: "", pieces: [] });
+        break;
       case "reasoning.started": {
-        // The step's first text carries the step's message id, which its calls name as their parent.
-        const own = event.type === "text.started" && first;
-        if (own) first = false;
-        const messageId = own ? step.messageId : mint("msg");
+        const messageId = mint("msg");
         said.set(event.id, { messageId, pieces: [] });
         yield { type: event.type, messageId, stepId };
         break;
       }
       case "text.delta":
       case "reasoning.delta": {
-        const { messageId, pieces } = textOf(event.id);
-        pieces.push(event.delta);
-        yield { type: event.type, messageId, delta: event.delta };
+        const text = textOf(event.id);
+        if (event.delta === "") break; // some clients refuse an empty piece
+        yield* begin(text);
+        text.pieces.push(event.delta);
+        yield { type: event.type, messageId: text.messageId, delta: event.delta };
         break;
       }
       case "text.ended":
       case "reasoning.ended": {
-        const { messageId, pieces } = textOf(event.id);
+        const text = textOf(event.id);
         said.delete(event.id);
+        if (text.messageId === "" && !event.provider) break;
+        yield* begin(text);
+        const { messageId, pieces } = text;
         yield { type: event.type, messageId, text: pieces.join(""), ...(event.provider && { provider: event.provider }) };
         break;
       }
@@ -65,24 +79,28 @@ export async function* speak(context: StepContext, { name, stream, tools, price 
         const callId = await context.callId(event.id);
         const { owner } = find(event.name, tools, context);
         callIds.set(event.id, { callId, owner });
-        silent.add(event.id);
+        told.set(event.id, "");
         yield { type: "tool.started", callId, name: event.name, ...step, owner };
         break;
       }
       case "tool.delta": {
         const call = callIds.get(event.id);
-        if (!call) break;
-        silent.delete(event.id);
+        const before = told.get(event.id);
+        if (!call || before === undefined || event.delta === "") break;
+        told.set(event.id, before + event.delta);
         yield { type: "tool.delta", callId: call.callId, delta: event.delta };
         break;
       }
       case "tool.called": {
         const call = callIds.get(event.id);
         if (!call) throw new AppError("internal", `The model finished call ${event.id}, which it never began`);
-        // Wires that know arguments only in pieces get them in one, from models that do not stream them.
-        if (silent.has(event.id)) {
-          const delta = typeof event.input === "string" ? event.input : JSON.stringify(event.input.value);
-          yield { type: "tool.delta", callId: call.callId, delta };
+        const before = told.get(event.id);
+        if (before === undefined) break; // finished before: a provider that repeats itself makes no second call
+        told.delete(event.id);
+        // Wires that know arguments only in pieces get what is missing in one, or all of it from models that do not stream them.
+        const whole = typeof event.input !== "string" ? JSON.stringify(event.input.value) : event.input.trim() === "" ? "{}" : event.input;
+        if (whole.length > before.length && whole.startsWith(before)) {
+          yield { type: "tool.delta", callId: call.callId, delta: whole.slice(before.length) };
         }
         yield { type: "tool.called", ...call, name: event.name, ...step, ...(await checkCall(event, tools, context)) };
         break;

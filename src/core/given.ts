@@ -1,4 +1,4 @@
-import type { Command, Known, RunCommand, Settled } from "./command.ts";
+import type { Checkpoint, Command, Known, RunCommand, Settled } from "./command.ts";
 import { type Decision, decide } from "./decide.ts";
 import { AppError } from "./error.ts";
 import { EVENT_VERSION, type Event, type Outcome, type StoredEvent, type UserMessage } from "./event.ts";
@@ -64,9 +64,26 @@ export function emptyLog(): Log {
       for (const { interruptId, callId } of command.answers) waits.push(interruptId ?? `${callId}:approval`);
       const ids = command.messages.map(({ id }) => id);
       if (command.rewindTo) ids.push(command.rewindTo);
-      return { messages: only(messages, ids), settled: only(settled, waits), run: runs.get(command.runId) };
+      const checkpoint = checkpointOf(events, command.resume?.checkpointId);
+      return {
+        messages: only(messages, ids),
+        settled: only(settled, waits),
+        run: runs.get(command.runId),
+        ...(checkpoint && { checkpoint }),
+      };
     },
   };
+}
+
+/** The thread as it was at a checkpoint, as `submit` finds it. */
+function checkpointOf(events: readonly StoredEvent[], id: string | undefined): Checkpoint | undefined {
+  const at = events.findIndex(
+    (event) => event.type === "checkpoint.reached" && event.checkpointId === id && event.parentTaskId === undefined,
+  );
+  if (at < 0) return undefined;
+  const { graph, state, memory, tools, options, turn } = events.slice(0, at + 1).reduce(fold, emptyThread());
+  const frame = graph.frames[""];
+  return frame && { ...frame, state, memory, tools, options, agent: turn?.agent ?? "" };
 }
 
 function only<T>(index: ReadonlyMap<string, T>, ids: string[]): Map<string, T> {

@@ -159,4 +159,26 @@ describe("patch", () => {
       { numRuns: 300 },
     );
   });
+
+  it("copies what it changes once, and never changes what is somewhere else too", () => {
+    const before = { list: ["a"], other: { x: 1 } };
+    const kept = structuredClone(before);
+    const after = patch(before, [
+      { op: "add", path: "/list/-", value: "b" },
+      { op: "add", path: "/list/-", value: "c" },
+      { op: "copy", from: "/list", path: "/twin" },
+      { op: "add", path: "/list/-", value: "d" },
+      { op: "move", from: "/other", path: "/moved" },
+      { op: "add", path: "/moved/y", value: 2 },
+    ]);
+    assert.deepEqual(after, { list: ["a", "b", "c", "d"], twin: ["a", "b", "c"], moved: { x: 1, y: 2 } });
+    assert.deepEqual(before, kept);
+    const value = { deep: [1] };
+    const ops = [
+      { op: "add", path: "/v", value },
+      { op: "add", path: "/v/deep/-", value: 2 },
+    ];
+    assert.deepEqual(patch({}, ops), { v: { deep: [1, 2] } });
+    assert.deepEqual(value, { deep: [1] }, "an operation is a fact, and stays as it was");
+  });
 });

@@ -3,7 +3,9 @@ import { isObject, type Json, type JsonObject, sameJson } from "./json.ts";
 
 /** Applies RFC 6902 operations and returns the new document; the old one is left as it was. */
 export function patch(document: Json, ops: readonly Json[]): Json {
-  // Only what a path touches is copied, so unchanged branches are shared with the old document.
+  // Only what a path touches is copied, so unchanged branches are shared with the old document; and it is copied once.
+  const mine = new Set<Json>();
+  const write = (before: Json, path: string[], op: "add" | "replace" | "remove", value: Json) => written(before, path, op, value, mine);
   return ops.reduce<Json>((before, op) => {
     if (!isObject(op)) throw bad("a patch operation must be an object");
     const path = pointer(op["path"]);
@@ -15,8 +17,10 @@ export function patch(document: Json, ops: readonly Json[]): Json {
       case "remove":
         return write(before, path, "remove", null);
       case "copy":
+        mine.clear(); // from here on it may be in two places
         return write(before, path, "add", read(before, pointer(op["from"])));
       case "move": {
+        mine.clear();
         const from = pointer(op["from"]);
         if (from.length < path.length && from.every((key, i) => key === path[i]))
           throw bad(`${String(op["from"])} cannot move into itself`);
@@ -58,14 +62,15 @@ function read(document: Json, [key, ...rest]: string[]): Json {
   return read(document[key] ?? null, rest);
 }
 
-function write(document: Json, [key, ...rest]: string[], op: "add" | "replace" | "remove", value: Json): Json {
+function written(document: Json, [key, ...rest]: string[], op: "add" | "replace" | "remove", value: Json, mine: Set<Json>): Json {
   if (key === undefined) return op === "remove" ? null : value;
   if (key === "__proto__") throw bad("the key __proto__ is not allowed");
   const last = rest.length === 0;
   if (Array.isArray(document)) {
     const at = index(document, key, last && op === "add");
-    const copy = [...document];
-    if (!last) copy[at] = write(copy[at] ?? null, rest, op, value);
+    const copy = mine.has(document) ? document : [...document];
+    mine.add(copy);
+    if (!last) copy[at] = written(copy[at] ?? null, rest, op, value, mine);
     else if (op === "add") copy.splice(at, 0, value);
     else if (op === "replace") copy[at] = value;
     else copy.splice(at, 1);
@@ -73,9 +78,12 @@ function write(document: Json, [key, ...rest]: string[], op: "add" | "replace" |
   }
   if (!isObject(document)) throw bad(`nothing at ${key}`);
   if (!Object.hasOwn(document, key) && !(last && op === "add")) throw bad(`nothing at ${key}`);
-  const { [key]: old, ...others } = document;
-  if (!last) return { ...document, [key]: write(old ?? null, rest, op, value) };
-  return op === "remove" ? others : { ...document, [key]: value };
+  const copy = mine.has(document) ? document : { ...document };
+  mine.add(copy);
+  if (!last) copy[key] = written(copy[key] ?? null, rest, op, value, mine);
+  else if (op === "remove") delete copy[key];
+  else copy[key] = value;
+  return copy;
 }
 
 function index(array: Json[], key: string, end: boolean): number {

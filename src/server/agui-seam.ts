@@ -20,8 +20,10 @@ export function aguiSeam(door: Door, options: AguiOptions): AguiSeam {
   const sender = async (request: Request) => door.authenticate && (await principalOf(door.authenticate, request));
   const opened =
     (stream: AguiStream): Events =>
-    (signal) =>
-      eventsOf(stream, signal);
+    async function* (signal) {
+      // Copies: an event may hold what the thread itself holds.
+      for await (const event of eventsOf(stream, signal)) yield structuredClone(event);
+    };
   return {
     run: async (body, { request, agent, hold }) =>
       opened(await run(door, options, { principal: await sender(request), body, agent, hold })),

@@ -29,8 +29,10 @@ export function teller(
   about: { threadId: string; runId: string; peer: Peer },
   inner: Translate,
 ): Teller {
-  const translate = translator ? translator(inner, about) : inner;
   const plain = !translator && beforeTranslate.length + afterTranslate.length === 0;
+  // Copies for those who have a say: a frame may hold what the thread itself holds, and is theirs to change.
+  const own: Translate = plain ? inner : async (event) => structuredClone(await inner(event));
+  const translate = translator ? translator(own, about) : own;
   const frames: Teller["frames"] = async (given, seq) => {
     const told: Numbered[] = [];
     // Only the last frame of an event carries its id: a client cut off in between must not miss the rest.
@@ -42,7 +44,7 @@ export function teller(
   };
   return {
     plain,
-    frames,
+    frames: (given, seq) => frames(plain ? given : structuredClone(given), seq),
     async events(events) {
       const told: Numbered[] = [];
       for (const event of events) {

@@ -5,6 +5,7 @@ import { type AguiOptions, pathOf } from "./agui-options.ts";
 import { cancel, history, run } from "./agui-run.ts";
 import { type AguiStream, bytesOf } from "./agui-stream.ts";
 import { body, type Door } from "./door.ts";
+import { member } from "./native-member.ts";
 import { principalOf } from "./principal.ts";
 import { sse } from "./sse.ts";
 
@@ -27,7 +28,7 @@ export function aguiRoutes(door: Door, options: AguiOptions): Hono {
   }
   if (routes.capabilities !== false) {
     app.get(pathOf(routes, routes.capabilities), async (c) => {
-      if (door.authenticate) await principalOf(door.authenticate, c.req.raw);
+      await member(door, c);
       return c.json(capabilitiesOf(door, options, c.req.query("agent") ?? "default"));
     });
   }

@@ -13,6 +13,7 @@ import { run } from "./agui-run.ts";
 import { type AguiStream, bytesOf } from "./agui-stream.ts";
 import { readText, toJson } from "./body.ts";
 import { body, type Door, threadKey } from "./door.ts";
+import { member } from "./native-member.ts";
 import { byLabel, principalOf } from "./principal.ts";
 import { sse } from "./sse.ts";
 
@@ -41,7 +42,7 @@ export function copilotkitRoutes(door: Door, agui: AguiOptions, { basePath }: Co
   };
 
   app.get("/info", async (c) => {
-    await asked(c, async () => undefined);
+    await member(door, c);
     return c.json(info(door, agui));
   });
   app.post("/agent/:agent/run", async (c) => does.run(c, c.req.param("agent"), await asked(c)));
@@ -55,6 +56,7 @@ export function copilotkitRoutes(door: Door, agui: AguiOptions, { basePath }: Co
     const request = { principal, body: inner };
     switch (method) {
       case "info":
+        await member(door, c);
         return c.json(info(door, agui));
       case "agent/run":
         return does.run(c, params.agentId, request);

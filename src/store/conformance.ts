@@ -488,6 +488,39 @@ export function testStore(name: string, open: () => Promise<Opened>): void {
       assert.deepEqual(await store.snapshot(key()), { seq: 2, version: 3, data: '{"new":"中"}' });
     });
 
+    it("finds the checkpoints of a thread's own graph, the latest first", async (t) => {
+      const store = await fresh(t);
+      const reached = (checkpointId: string, superstep: number, more: object = {}): Event => ({
+        type: "checkpoint.reached",
+        checkpointId,
+        lineageId: "t1",
+        superstep,
+        tasks: [{ taskId: `${checkpointId}:task`, node: "cook" }],
+        ...more,
+      });
+      await store.append(key(), { seq: 0 }, [reached("c1", 0), reached("inner", 0, { parentTaskId: "x" })], 5);
+      await store.append(key(), { seq: 2 }, [reached("c2", 1)], 6);
+      await store.append(key("other"), { seq: 0 }, [reached("c1", 7)], 7);
+      const row = (id: string, superstep: number, seq: number, createdAt: number) => ({
+        checkpointId: id,
+        lineageId: "t1",
+        superstep,
+        seq,
+        createdAt,
+        tasks: [{ taskId: `${id}:task`, node: "cook" }],
+      });
+      const [one, two] = [row("c1", 0, 1, 5), row("c2", 1, 3, 6)];
+      assert.deepEqual(await store.checkpoints(key(), { limit: 5 }), { checkpoints: [two, one] });
+      const page = await store.checkpoints(key(), { limit: 1 });
+      assert.deepEqual(page.checkpoints, [two]);
+      assert.deepEqual(await store.checkpoints(key(), { limit: 1, before: page.next ?? "" }), { checkpoints: [one] });
+      assert.deepEqual([await store.checkpoint(key(), "c1"), await store.checkpoint(key(), "inner")], [one, undefined]);
+      assert.equal((await store.checkpoint(key("other"), "c1"))?.superstep, 7);
+      await assert.rejects(store.checkpoints(key(), { limit: 1, before: "x" }), { code: "invalid" });
+      await store.remove(key());
+      assert.deepEqual(await store.checkpoints(key(), { limit: 5 }), { checkpoints: [] });
+    });
+
     it("keeps the first secret of a name, whoever asks", async (t) => {
       const store = await fresh(t);
       const [one, same] = await Promise.all([store.secret("calls", "first"), store.secret("calls", "second")]);

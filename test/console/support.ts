@@ -71,7 +71,8 @@ export async function openSite(config: Partial<Config> = {}): Promise<Site> {
 
 let built = false;
 
-function build(): void {
+/** Builds the console if it has changed. */
+export function build(): void {
   if (built) return;
   const { status, stderr } = spawnSync(process.execPath, ["scripts/build-console.mjs"], { encoding: "utf8" });
   if (status !== 0) throw new Error(`The console cannot be built:\n${stderr}`);

@@ -1,6 +1,7 @@
 import type { CallView } from "handback/client";
 import { useT } from "../i18n/i18n.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
+import { jsonText } from "./json-text.ts";
 import { TooBig } from "./too-big.tsx";
 
 /** Of arguments that are still being written only the end moves. */
@@ -29,7 +30,7 @@ export function Arguments({ call }: { call: CallView }) {
         <CodeBlock code={code} language="js" label={label} wrap />
       </TooBig>
     );
-  const text = JSON.stringify(call.input, null, 2);
+  const text = jsonText(call.input);
   if (text === "{}") return <p className="text-sm text-muted">{t("call.noArguments")}</p>;
   return (
     <TooBig text={text} name={`${call.name}-input.json`}>

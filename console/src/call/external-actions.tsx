@@ -1,6 +1,7 @@
 import { FileJson, FlaskConical } from "lucide-react";
 import { useState } from "react";
 import { API_ROOT } from "../app/place.ts";
+import { useToken } from "../app/token.ts";
 import { curlFor, useActions } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,7 +17,7 @@ export function ExternalActions({ call, send, busy }: ActionProps) {
   const { result, fail } = useActions();
   const [mode, setMode] = useState<"choose" | "result">("choose");
   const sample = sampleFor(call.name, call.edited ?? call.input);
-  const curl = curlFor(call, API_ROOT, sample);
+  const curl = curlFor(call, API_ROOT, sample, { secured: useToken() !== undefined });
   if (mode === "result")
     return (
       <GiveResult

@@ -4,6 +4,7 @@ import { useLanguage, useT } from "../i18n/i18n.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Diff } from "../ui/diff.tsx";
 import { durationText, RelativeTime } from "../ui/time.tsx";
+import { jsonText } from "./json-text.ts";
 import { TooBig } from "./too-big.tsx";
 
 /** What came of a call: who answered, how long it took, what was changed and what came back. */
@@ -13,6 +14,11 @@ export function Settlement({ call }: { call: CallView }) {
   const { verdict, edited, error, output } = call;
   const latency = latencyOf(call);
   const who = verdict && !verdict.approved ? verdict : { by: call.by ?? "", via: call.via ?? "" };
+  // What the server runs itself nobody has answered.
+  const by =
+    call.via === "engine" && call.phase === "done"
+      ? t("call.by_server")
+      : t(`call.by_${call.phase}` as "call.by_done", { who: nameOf(who.by), via: who.via });
   return (
     <div className="flex flex-col gap-2.5">
       {edited !== undefined && (
@@ -29,7 +35,7 @@ export function Settlement({ call }: { call: CallView }) {
       {call.invalid !== undefined && error !== call.invalid && <p className="text-sm text-bad">{call.invalid}</p>}
       {output !== undefined && <Output value={output} name={call.name} />}
       <p className="flex flex-wrap items-center gap-x-1.5 text-xs text-muted">
-        <span>{t(`call.by_${call.phase}` as "call.by_done", { who: nameOf(who.by), via: who.via })}</span>
+        <span>{by}</span>
         {verdict?.approved && who.by !== verdict.by && <span>· {t("call.approvedBy", { who: nameOf(verdict.by) })}</span>}
         {verdict?.approved && verdict.reason && <span>· “{verdict.reason}”</span>}
         {latency !== undefined && <span>· {t("call.after", { time: durationText(latency, language) })}</span>}
@@ -46,7 +52,7 @@ export function Settlement({ call }: { call: CallView }) {
 /** A result as a person reads it: a text as a text, anything else as JSON. */
 export function Output({ value, name }: { value: unknown; name: string }) {
   const t = useT();
-  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  const text = typeof value === "string" ? value : jsonText(value);
   return (
     <TooBig text={text} name={`${name}-result.${typeof value === "string" ? "txt" : "json"}`}>
       <CodeBlock code={text} language={typeof value === "string" ? "text" : "json"} label={t("call.result", { name })} wrap />

@@ -1,5 +1,5 @@
 import "@xyflow/react/dist/style.css";
-import { type Edge, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import { BaseEdge, type Edge, type EdgeProps, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import type { GraphInfo } from "handback/client";
 import { Bot, Circle, Workflow, Wrench } from "lucide-react";
 import { useMemo } from "react";
@@ -8,7 +8,7 @@ import { useT } from "../i18n/i18n.ts";
 import { cx } from "../ui/cx.ts";
 import { STATUS } from "../ui/status-pill.tsx";
 import { Duration } from "../ui/time.tsx";
-import { place } from "./layout.ts";
+import { endName, type Point, pathOf, place } from "./layout.ts";
 import type { NodeState } from "./overlay.ts";
 
 type Props = { graph: GraphInfo; states: ReadonlyMap<string, NodeState>; selected?: string | undefined; onSelect: (id: string) => void };
@@ -20,7 +20,7 @@ const ICONS: Record<string, typeof Bot> = { agent: Bot, tool: Wrench, graph: Wor
 export default function Flow({ graph, states, selected, onSelect }: Props) {
   const t = useT();
   const theme = useShownTheme();
-  const placed = useMemo(() => place(graph), [graph]);
+  const { placed, lines } = useMemo(() => place(graph), [graph]);
   const nodes = useMemo(
     () =>
       placed.map(
@@ -43,27 +43,23 @@ export default function Flow({ graph, states, selected, onSelect }: Props) {
       ),
     [placed, graph, states, selected],
   );
-  const edges = useMemo(() => {
-    const tops = new Map(placed.map(({ id, y }) => [id, y]));
-    const height = (id: string) => tops.get(id) ?? 0;
-    return graph.edges.map(
-      ({ from, to, kind, label }, index): Edge => ({
-        id: `${from}-${to}-${index}`,
-        source: from,
-        target: to,
-        type: "smoothstep",
-        // What leads back goes around the right side, or it would run through the nodes.
-        ...(height(to) <= height(from) && { sourceHandle: "back", targetHandle: "return" }),
-        ...(label !== undefined && { label }),
-        focusable: false,
-        animated: states.get(to)?.status === "running",
-        markerEnd: { type: MarkerType.ArrowClosed, color: "var(--line-strong)" },
-        style: { stroke: "var(--line-strong)", strokeWidth: 1.5, ...(kind === "when" && { strokeDasharray: "5 4" }) },
-        labelStyle: { fill: "var(--muted)", fontSize: 11 },
-        labelBgStyle: { fill: "var(--canvas)" },
-      }),
-    );
-  }, [graph, states, placed]);
+  const edges = useMemo(
+    () =>
+      graph.edges.map(
+        ({ from, to, kind, label }, index): Edge => ({
+          id: `${from}-${to}-${index}`,
+          source: from,
+          target: to,
+          type: "line",
+          focusable: false,
+          animated: states.get(to)?.status === "running",
+          markerEnd: { type: MarkerType.ArrowClosed, color: "var(--line-strong)" },
+          style: { stroke: "var(--line-strong)", strokeWidth: 1.5, ...(kind === "when" && { strokeDasharray: "5 4" }) },
+          data: { points: lines[index] ?? [], label },
+        }),
+      ),
+    [graph, states, lines],
+  );
   return (
     <div className="h-full min-h-72" role="img" aria-label={t("graph.drawing")}>
       <ReactFlow
@@ -71,6 +67,8 @@ export default function Flow({ graph, states, selected, onSelect }: Props) {
         nodes={nodes}
         edges={edges}
         nodeTypes={TYPES}
+        edgeTypes={LINES}
+        style={{ background: "transparent" }}
         colorMode={theme}
         fitView
         fitViewOptions={{ maxZoom: 1.1, padding: 0.12 }}
@@ -85,6 +83,23 @@ export default function Flow({ graph, states, selected, onSelect }: Props) {
 }
 
 const TYPES = { shown: ShownNode };
+const LINES = { line: Line };
+
+/** An edge on the way the layout found for it, which goes around the nodes. */
+function Line({ data, style, markerEnd }: EdgeProps) {
+  const { points, label } = data as { points: Point[]; label: string | undefined };
+  const middle = points[points.length >> 1];
+  return (
+    <BaseEdge
+      path={pathOf(points)}
+      {...(style && { style })}
+      {...(markerEnd !== undefined && { markerEnd })}
+      {...(label !== undefined && middle && { label, labelX: middle.x, labelY: middle.y })}
+      labelStyle={{ fill: "var(--muted)", fontSize: 11 }}
+      labelBgStyle={{ fill: "var(--canvas)" }}
+    />
+  );
+}
 
 const BORDERS: Record<string, string> = {
   running: "border-info",
@@ -101,7 +116,7 @@ function ShownNode({ data }: NodeProps) {
     return (
       <div className="flex size-full items-center justify-center rounded-full border border-line-strong bg-surface text-xs text-muted">
         <Handle type="target" position={Position.Top} className="opacity-0" />
-        {id.replaceAll("_", "")}
+        {endName(id)}
         <Handle type="source" position={Position.Bottom} className="opacity-0" />
       </div>
     );
@@ -128,12 +143,14 @@ function ShownNode({ data }: NodeProps) {
         <span className="flex items-center gap-1 text-xs text-muted">
           <Sign aria-hidden className={cx("size-3", look.moves && "animate-breathe")} />
           {t(look.key)}
-          {state.status === "running" ? <Duration since={state.startedAt} /> : state.ms !== undefined && <Duration ms={state.ms} />}
+          {state.status === "running" || state.status === "waiting" ? (
+            <Duration since={state.startedAt} />
+          ) : (
+            state.ms !== undefined && <Duration ms={state.ms} />
+          )}
         </span>
       )}
       <Handle type="source" position={Position.Bottom} className="opacity-0" />
-      <Handle type="source" id="back" position={Position.Right} className="opacity-0" />
-      <Handle type="target" id="return" position={Position.Right} className="opacity-0" />
     </div>
   );
 }

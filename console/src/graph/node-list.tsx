@@ -3,6 +3,7 @@ import { useT } from "../i18n/i18n.ts";
 import { cx } from "../ui/cx.ts";
 import { StatusPill } from "../ui/status-pill.tsx";
 import { Duration } from "../ui/time.tsx";
+import { endName } from "./layout.ts";
 import type { NodeState } from "./overlay.ts";
 
 /** The same graph as a list: for those who hear it, and for those who want to know which comes next. */
@@ -22,7 +23,7 @@ export function NodeList({
     <ul aria-label={t("graph.nodes")} className="flex flex-col">
       {graph.nodes.map(({ id, kind, description }) => {
         const state = states.get(id);
-        const next = [...new Set(graph.edges.filter(({ from }) => from === id).map(({ to }) => to))].join(", ");
+        const next = [...new Set(graph.edges.filter(({ from }) => from === id).map(({ to }) => endName(to)))].join(", ");
         return (
           <li key={id}>
             <button
@@ -38,7 +39,8 @@ export function NodeList({
               <span className="text-xs text-muted">{t(`graph.kind_${kind}`)}</span>
               <span className="flex-1" />
               {state && <StatusPill status={state.status} />}
-              {state?.ms !== undefined && <Duration ms={state.ms} className="text-xs text-muted" />}
+              {state?.status === "waiting" && <Duration since={state.startedAt} className="text-xs text-muted" />}
+              {state?.status !== "waiting" && state?.ms !== undefined && <Duration ms={state.ms} className="text-xs text-muted" />}
               <span className="w-full text-sm text-muted">
                 {description && <>{description} · </>}
                 {t("graph.next", { names: next || "–" })}

@@ -55,12 +55,12 @@ export function Scrubber({ threadId }: { threadId: string }) {
           event.preventDefault();
           seek("live");
         }}
-        className="h-6 min-w-32 flex-1 accent-(--accent)"
+        className="h-6 min-w-24 flex-1 accent-(--accent)"
       />
       <span className="text-xs text-muted tabular-nums">{t("runs.eventOf", { n: seq, all: last })}</span>
       <Select
         aria-label={t("runs.speed")}
-        className="h-7 w-auto! text-sm"
+        className="h-7! w-auto! py-0! pr-7! pl-2! text-sm"
         value={speed}
         onChange={(event) => {
           setSpeed(Number(event.target.value));

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useT } from "../i18n/i18n.ts";
 import { cx } from "./cx.ts";
 import type { VirtualListProps } from "./virtual-list.tsx";
@@ -22,8 +22,9 @@ export default function VirtualListView<Item>({
 }: VirtualListProps<Item>) {
   const t = useT();
   const scroller = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  const top = useRef(0);
+  const byHand = useRef(0);
   const [away, setAway] = useState(false);
   const [seen, setSeen] = useState(items.length);
   const list = useVirtualizer({
@@ -42,6 +43,7 @@ export default function VirtualListView<Item>({
     () => ({
       toIndex(index) {
         atEnd.current = false; // or the end would pull it back
+        setAway(true);
         list.scrollToIndex(index, { align: "center" });
       },
       toEnd,
@@ -50,22 +52,32 @@ export default function VirtualListView<Item>({
   );
 
   const size = list.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows whatever makes the list longer
-  useLayoutEffect(() => {
-    if (stick && atEnd.current) toEnd();
-  }, [stick, size, items.length, after, toEnd]);
+  // Whatever makes the list longer or its place smaller, a reader who is at the end stays there.
+  useEffect(() => {
+    const [box, content] = [scroller.current, inner.current];
+    if (!stick || !box || !content) return;
+    const observer = new ResizeObserver(() => {
+      if (atEnd.current) toEnd();
+    });
+    observer.observe(box);
+    observer.observe(content);
+    return () => observer.disconnect();
+  }, [stick, toEnd]);
   useEffect(() => {
     if (atEnd.current) setSeen(items.length);
   }, [items.length]);
 
+  const touched = (ms: number) => () => {
+    byHand.current = Math.max(byHand.current, performance.now() + ms);
+  };
   const onScroll = () => {
     const box = scroller.current;
     if (!box) return;
     const near = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
-    // What is added below leaves the reader at the end until they go up themselves.
+    // Rows that are measured and rows that are added move it too; only the reader leaves the end.
     if (near) atEnd.current = true;
-    else if (box.scrollTop < top.current) atEnd.current = false;
-    top.current = box.scrollTop;
+    else if (performance.now() < byHand.current) atEnd.current = false;
+    else if (stick && atEnd.current) toEnd();
     setAway(!atEnd.current);
     if (atEnd.current) setSeen(items.length);
   };
@@ -78,26 +90,32 @@ export default function VirtualListView<Item>({
         aria-label={label}
         tabIndex={0}
         onScroll={onScroll}
+        onWheel={touched(500)}
+        onTouchMove={touched(1_500)}
+        onKeyDown={touched(500)}
+        onPointerDown={touched(10_000)} // a scroll bar that is dragged says no more than this
         className="absolute inset-0 overflow-auto -outline-offset-2 [overflow-anchor:none]"
       >
-        {before}
-        <div role={role} aria-live={role === "log" ? "off" : undefined} aria-label={label} style={{ height: size }} className="relative">
-          {list.getVirtualItems().map(({ index, key, start }) => (
-            <div
-              key={key}
-              data-index={index}
-              ref={list.measureElement}
-              role={role === "list" ? "listitem" : undefined}
-              aria-setsize={role === "list" ? items.length : undefined}
-              aria-posinset={role === "list" ? index + 1 : undefined}
-              style={{ transform: `translateY(${start}px)` }}
-              className="absolute inset-x-0 top-0"
-            >
-              {render(items[index] as Item, index)}
-            </div>
-          ))}
+        <div ref={inner}>
+          {before}
+          <div role={role} aria-live={role === "log" ? "off" : undefined} aria-label={label} style={{ height: size }} className="relative">
+            {list.getVirtualItems().map(({ index, key, start }) => (
+              <div
+                key={key}
+                data-index={index}
+                ref={list.measureElement}
+                role={role === "list" ? "listitem" : undefined}
+                aria-setsize={role === "list" ? items.length : undefined}
+                aria-posinset={role === "list" ? index + 1 : undefined}
+                style={{ transform: `translateY(${start}px)` }}
+                className="absolute inset-x-0 top-0"
+              >
+                {render(items[index] as Item, index)}
+              </div>
+            ))}
+          </div>
+          {after}
         </div>
-        {after}
       </div>
       {stick && away && (
         <button

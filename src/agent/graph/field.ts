@@ -67,7 +67,8 @@ export async function reduce(fields: Fields, state: JsonObject, writes: readonly
       if (!field) throw wrong(`the state has no such field, only ${Object.keys(fields).join(", ")}`);
       const path = `/${segment(key)}`;
       const old = next[key];
-      if ((field.reduce as unknown) === append && Array.isArray(value) && (old === undefined || Array.isArray(old))) {
+      if ((field.reduce as unknown) === append) {
+        if (!Array.isArray(value)) throw wrong("it takes a list, to put behind what is there");
         const problem = await field.check(value);
         if (problem !== undefined) throw wrong(problem);
         if (old === undefined) ops.push({ op: "add", path, value });

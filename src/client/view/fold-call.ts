@@ -34,11 +34,18 @@ export function foldCall(view: ThreadView, event: Stored<CallEvent | InterruptEv
     }
     case "call.claimed": {
       const { by, claim, at } = event;
-      return withCall(view, event.callId, (call) => ({ ...call, phase: "claimed", claim: { by, claim, at } }));
+      return withCall(view, event.callId, (call) => ({
+        ...call,
+        // The server takes its own calls too; nobody owes those.
+        ...(call.waitingFor !== undefined && { phase: "claimed" as const }),
+        claim: { by, claim, at },
+      }));
     }
     case "call.released":
       return withCall(view, event.callId, (call) =>
-        call.claim?.claim === event.claim ? { ...call, phase: "waiting", claim: undefined } : call,
+        call.claim?.claim === event.claim
+          ? { ...call, ...(call.waitingFor !== undefined && { phase: "waiting" as const }), claim: undefined }
+          : call,
       );
     case "tool.progressed":
       return withCall(view, event.callId, (call) => ({ ...call, progress: event.output }));
@@ -152,7 +159,7 @@ function returned(view: ThreadView, event: Of<"tool.returned">): ThreadView {
 
 /** Whether somebody outside may settle it. One that waits for approval is counted by its question. */
 function isOpen(call: CallView | undefined): boolean {
-  return call !== undefined && (call.phase === "waiting" || call.phase === "claimed") && call.waitingFor !== "human";
+  return call !== undefined && (call.waitingFor === "browser" || call.waitingFor === "external");
 }
 
 function asked(view: ThreadView, event: Of<"interrupt.raised">): ThreadView {

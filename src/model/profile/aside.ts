@@ -15,14 +15,14 @@ export function inlineCode(ticks: number): Aside {
   };
 }
 
-/** A code block, up to the fence that closes it. `atStart`: the next character is the first of a line. */
-export function codeBlock(atStart: boolean): Aside {
+/** A code block, up to the fence that closes it, of these marks. `atStart`: the next character is the first of a line. */
+export function codeBlock(mark: string, atStart: boolean): Aside {
   let start = atStart;
   let run = 0;
   return (text, from) => {
     for (let i = from; i < text.length; i += 1) {
       const c = text[i] as string;
-      if (c === "`" && (start || run > 0)) {
+      if (c === mark && (start || run > 0)) {
         run += 1;
         start = false;
         if (run === 3) return { to: i + 1, over: true };

@@ -14,6 +14,8 @@ type Place = "name" | "parenthesis" | "argument" | "token" | "equals" | "value" 
 export function callSyntax({ calls, known, at }: { calls: Calls; known: boolean; at: (i: number) => number }): Payload {
   let place: Place = "name";
   let word = "";
+  /** `print(` stands before it, as Gemma and Gemini like to write. */
+  let printed = false;
   let position = 0;
   let parameters: string[] = [];
   let sink: ArgumentsSink | undefined;
@@ -59,7 +61,7 @@ export function callSyntax({ calls, known, at }: { calls: Calls; known: boolean;
     }
     if (/\s/.test(c)) {
       if (place === "token") place = "equals";
-      if (place === "parenthesis" && !calls.nameOf(word).known) return stop("rejected", i);
+      if (place === "parenthesis" && c === "\n") return unnamed(i);
       return i + 1;
     }
     if (c === "<" || c === "&") {
@@ -68,9 +70,7 @@ export function callSyntax({ calls, known, at }: { calls: Calls; known: boolean;
     }
     switch (place) {
       case "parenthesis":
-        if (c !== "(") return stop("rejected", i);
-        begin();
-        return i + 1;
+        return behindName(c, i);
       case "argument":
         if (c === ")") return close(i);
         if (c === ",") return i + 1;
@@ -98,9 +98,31 @@ export function callSyntax({ calls, known, at }: { calls: Calls; known: boolean;
       word += c;
       return i + 1;
     }
-    if (word === "" || (known && !calls.nameOf(word).known)) return stop("rejected", i);
+    if (word === "" && /\s/.test(c)) return i + 1;
+    if (word === "" || (known && !calls.nameOf(word).known)) return unnamed(i);
     place = "parenthesis";
     return i;
+  }
+
+  /** Behind `print` and behind the name of a variable the name is still to come. */
+  function behindName(c: string, i: number): number {
+    const prints = c === "(" && !printed && word === "print" && !calls.nameOf(word).known;
+    if (prints || (c === "=" && !known)) {
+      [place, word, printed] = ["name", "", prints || printed];
+      return i + 1;
+    }
+    if (c !== "(") return unnamed(i);
+    begin();
+    return i + 1;
+  }
+
+  /** There is no name here: it is no call, or one of `print` itself. */
+  function unnamed(i: number): number {
+    if (!printed) return stop("rejected", i);
+    const variable = word !== "";
+    word = "print";
+    begin();
+    return variable ? fail("a value without a name", i) : i;
   }
 
   function begin(): void {

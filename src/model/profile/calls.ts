@@ -76,7 +76,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
 
   return {
     nameOf(written) {
-      const name = byName.has(written) ? written : written.replace(/^(?:functions?|tools?)[.:]/, "");
+      const name = byName.has(written) ? written : written.replace(/^(?:functions?|tools?|default_api)[.:]/, "").replace(/:\d+$/, "");
       return { name, known: byName.has(name) };
     },
     parametersOf: (name) => Object.keys((byName.get(name)?.input["properties"] as JsonObject | undefined) ?? {}),
@@ -93,7 +93,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
     complete(at) {
       if (!call) return;
       call.read ??= call.sink?.result() ?? { value: {} };
-      call.end = at;
+      call.end ??= at;
     },
     spoil(problem) {
       if (call && !call.read) call.read = { problem: `the arguments cannot be read: ${problem}` };

@@ -1,8 +1,9 @@
 import { callSyntax } from "./call-syntax.ts";
 import type { Calls } from "./calls.ts";
 import { entityDecoder } from "./entities.ts";
+import { frameHead, grammarAt } from "./frame-head.ts";
 import { jsonCalls } from "./json-calls.ts";
-import { match, type Opening } from "./openings.ts";
+import { type Opening, openingMatcher } from "./openings.ts";
 import type { Payload } from "./payload.ts";
 import type { Frame, Grammar, Syntax, Tagged } from "./profile.ts";
 import type { Source } from "./source.ts";
@@ -32,16 +33,16 @@ export type FrameOptions = {
   source: Source;
 };
 
-type Phase = "head" | "fenceLine" | "payload" | "tag" | "tail" | "discard" | "text" | "over";
+type Phase = "head" | "payload" | "tag" | "tail" | "discard" | "text" | "over";
 
-const CDATA = "<![cdata[";
 const UNFINISHED = "the message ended in the middle of a call";
 
 /** Reads the inside of a frame: blanks, code fences and CDATA that models put around calls, one or more calls, and the end in its many forms. */
 export function openFrame({ frame, opening, syntax, calls, source }: FrameOptions): OpenFrame {
   const grammars = frame?.grammars ?? ["json"];
   const close = frame?.close.toLowerCase() ?? "";
-  const reopening: Opening[] = frame ? [{ type: "frame", text: frame.open, frame }] : [];
+  const reopening = openingMatcher(frame ? [{ type: "frame", text: frame.open, frame }] : []);
+  const head = frameHead(grammars, { comments: !frame?.known });
   const decode = entityDecoder();
   let phase: Phase = "head";
   let payload: Payload | undefined;
@@ -51,6 +52,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   let tailStart = 0;
   let start = 0;
   let held = "";
+  let comment = false;
   let escaped = false;
   let index = 0;
   let rest: number | undefined;
@@ -92,9 +94,6 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     switch (phase) {
       case "head":
         return inHead(c, i);
-      case "fenceLine":
-        if (c === "\n") phase = "head";
-        return i + 1;
       case "payload":
         return escaped ? inEscaped(c, i) : inPayload(text, i);
       case "tag":
@@ -109,36 +108,16 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   }
 
   function inHead(c: string, i: number): number {
-    if (held !== "" || c === "<") return inHeadTag(c, i);
-    if (/\s/.test(c)) return i + 1;
-    if (c === "`") {
-      phase = "fenceLine";
+    const found = head.push(c);
+    if (found === "more") return i + 1;
+    if (found === "text") {
+      phase = "text";
+      if (head.tag === "") return i;
+      rest = source.at(i + 1) - head.tag.length;
       return i + 1;
     }
-    const grammar = grammarAt(c);
-    if (grammar) startPayload(grammar);
-    else phase = "text";
-    return i;
-  }
-
-  /** A tag before any call: CDATA, or the first of a call of tags. */
-  function inHeadTag(c: string, i: number): number {
-    if (held === "") start = source.at(i);
-    held += c.toLowerCase();
-    const tagged = grammars.find((grammar) => typeof grammar === "object" && grammar.name.open.toLowerCase() === held);
-    if (tagged) startPayload(tagged);
-    else if (held === CDATA) held = "";
-    else {
-      const opens = grammars.map((grammar) => (typeof grammar === "object" ? grammar.name.open.toLowerCase() : ""));
-      if (![CDATA, ...opens].some((open) => open.startsWith(held))) [phase, rest] = ["text", start];
-    }
-    return i + 1;
-  }
-
-  function grammarAt(c: string): Grammar | undefined {
-    if (c === "{" || c === "[") return grammars.find((grammar) => grammar === "json");
-    if (!/[A-Za-z_]/.test(c)) return undefined;
-    return grammars.find((grammar) => grammar === "call" || (typeof grammar === "object" && grammar.name.open === ""));
+    startPayload(found.grammar, found.first);
+    return found.taken ? i + 1 : i;
   }
 
   function startPayload(grammar: Grammar, first = ""): void {
@@ -150,7 +129,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
 
   function toPayload(grammar: Grammar): Payload {
     if (grammar === "call") return callSyntax({ calls, known: frame?.known ?? false, at });
-    if (grammar !== "json") return taggedCalls({ calls, tags: grammar satisfies Tagged, frameEnd: close, at });
+    if (grammar !== "json") return taggedCalls({ calls, tags: grammar satisfies Tagged, at });
     const { envelope = "tool_calls", result } = syntax;
     return jsonCalls({ calls, framed: frame !== undefined, envelope, result: "key" in result ? result.key : undefined, at });
   }
@@ -210,6 +189,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
       return;
     }
     [phase, held, tailStart] = ["tail", "", source.at(to)];
+    calls.complete(tailStart);
   }
 
   /** Something stands where nothing can: the call is spoilt, or it was never meant to be one. */
@@ -245,15 +225,18 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   function tagVerdict(): "end" | "maybe" | "no" | Opening {
     const seen = held.toLowerCase();
     if (seen === close || /^<\/\w+\s*>$/.test(seen)) return "end";
-    const opening = match(reopening, held);
+    const opening = reopening(held);
     if (opening !== undefined) return opening;
     return close.startsWith(seen) || /^<\/\w*\s*$/.test(seen) ? "maybe" : "no";
   }
 
+  /** Between calls stand blanks, commas, what is left of a fence or of CDATA, comments, and brackets that were one too many. */
   function inTail(c: string, i: number): number {
+    comment = (comment || (c === "#" && held === "" && !frame?.known)) && c !== "\n";
+    if (comment) return i + 1;
     if (held !== "" || c === "<" || c.toLowerCase() === close[0]) return inTailTag(c, i);
-    if (/[\s,;`\]>]/.test(c)) return i + 1;
-    const grammar = grammarAt(c);
+    if (/[\s,;`\]})>]/.test(c)) return i + 1;
+    const grammar = grammarAt(grammars, c);
     if (grammar && grammar !== "json") committed = true;
     if (grammar) startPayload(grammar);
     else leave();
@@ -286,7 +269,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     if (phase === "tail") {
       if (cut) calls.refuse("unfinished_tool_call", UNFINISHED);
       over();
-    } else if (phase === "head" || phase === "fenceLine") {
+    } else if (phase === "head") {
       if (cut && !frame?.known) refuse();
       else phase = "text";
     } else if (phase === "payload" || phase === "tag") endPayload(cut);

@@ -22,7 +22,7 @@ export function glance(opening: string, keys: readonly string[]): Glance {
       }
       if (key === "" && quote === undefined) {
         if (/\s/.test(c)) return "maybe";
-        quote = closingQuote(c);
+        quote = c === "`" ? undefined : closingQuote(c);
         if (quote !== undefined) return "maybe";
       } else if (quote === undefined ? /[\s:：]/.test(c) : c === quote) return keys.includes(key) ? "yes" : "no";
       if (!keys.some((known) => known.startsWith(key + c))) return "no";

@@ -64,6 +64,8 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
   let read = 0;
   let judged = false;
   let ending = false;
+  /** Brackets are closed for the model, but not where arguments may be missing. */
+  let broken = false;
   const reader = valueReader(toSink(), { until: framed ? "<&" : "" });
 
   return {
@@ -79,12 +81,14 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
       return i;
     },
     end() {
-      ending = true;
+      [ending, broken] = [true, depth > 0 && reader.dangling];
+      if (broken) return;
       reader.end();
       judge();
     },
     get state() {
-      return rejected ? "rejected" : reader.state;
+      if (rejected) return "rejected";
+      return broken ? "cut" : reader.state;
     },
     get committed() {
       return committed;
@@ -175,7 +179,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
           element?.sink?.scalar(value);
         } else if (!committed && !framed && role !== "id" && role !== "blank" && role !== "thought" && role !== "skip") reject();
       },
-      satisfied: () => containers.length === 1 && committed && !framed && element === undefined,
+      satisfied: (c) => committed && !framed && element === undefined && !(containers.length === 1 ? '"' : '"{[').includes(c),
       careful: () => !committed && !forged && !framed,
       unfinished: () => element?.sink?.unfinished?.() ?? false,
     };
@@ -274,6 +278,8 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
       return;
     }
     committed = true;
+    broken = ending && !sink;
+    if (broken) return;
     if (early && sink) calls.whole(name, id, sink.result());
     else if (!sink) calls.begin(name, id);
     calls.complete(ending ? undefined : at(reader.at + 1));

@@ -7,36 +7,44 @@ export type Opening =
   | { type: "result"; text: string; close: string }
   | { type: "reasoning"; text: string; close: string }
   /** The end of a thought whose beginning we never saw. */
-  | { type: "stray"; text: string };
+  | { type: "stray"; text: string }
+  | { type: "habit"; text: string };
 
 /** Attributes in a tag that should have none. */
 const LONGEST_TAG = 200;
 
 /** What to look for in a text. Tags may be written in any case, with blanks or attributes. */
-export function openingsOf({ frames, envelope, result, reasoning }: Syntax): Opening[] {
+export function openingsOf({ frames, envelope, result, reasoning, habits = [] }: Syntax): Opening[] {
   const openings: Opening[] = frames.map((frame) => ({ type: "frame", text: frame.open, frame }));
   for (const { open, close } of reasoning) openings.push({ type: "reasoning", text: open, close }, { type: "stray", text: close });
   if ("open" in result) openings.push({ type: "result", text: result.open, close: result.close });
+  for (const text of habits) openings.push({ type: "habit", text });
   if (envelope !== undefined) openings.push({ type: "json", text: "{" }, { type: "json", text: "[" });
   return openings;
 }
 
-/** Whether this is an opening, may become one (`maybe`), or will never be. */
-export function match(openings: readonly Opening[], seen: string): Opening | "maybe" | undefined {
-  const lower = seen.toLowerCase();
-  let maybe: "maybe" | undefined;
+/** Whether what was seen is one of these openings, may become one (`maybe`), or will never be. */
+export function openingMatcher(openings: readonly Opening[]): (seen: string) => Opening | "maybe" | undefined {
+  const byStart = new Map<string, { opening: Opening; lower: string; tag: string | undefined }[]>();
   for (const opening of openings) {
-    const verdict = matchOne(opening.text.toLowerCase(), lower);
-    if (verdict === "whole") return opening;
-    maybe ??= verdict;
+    const lower = opening.text.toLowerCase();
+    const tag = /^<\/?\w+>$/.test(lower) ? lower.slice(0, -1) : undefined;
+    byStart.set(lower[0] ?? "", [...(byStart.get(lower[0] ?? "") ?? []), { opening, lower, tag }]);
   }
-  return maybe;
+  return (seen) => {
+    const said = seen.toLowerCase();
+    let maybe: "maybe" | undefined;
+    for (const { opening, lower, tag } of byStart.get(said[0] ?? "") ?? []) {
+      if (said === lower) return opening;
+      const verdict = lower.startsWith(said) ? "maybe" : withAttributes(tag, said);
+      if (verdict === "whole") return opening;
+      maybe ??= verdict;
+    }
+    return maybe;
+  };
 }
 
-function matchOne(text: string, seen: string): "whole" | "maybe" | undefined {
-  if (seen === text) return "whole";
-  if (text.startsWith(seen)) return "maybe";
-  const tag = /^<\/?\w+>$/.test(text) ? text.slice(0, -1) : undefined;
+function withAttributes(tag: string | undefined, seen: string): "whole" | "maybe" | undefined {
   if (tag === undefined || !seen.startsWith(tag) || seen.length > LONGEST_TAG) return undefined;
   if (!/^\s[^<>]*>?$/.test(seen.slice(tag.length))) return undefined;
   return seen.endsWith(">") ? "whole" : "maybe";

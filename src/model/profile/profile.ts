@@ -31,6 +31,8 @@ export type Syntax = {
   frames: readonly Frame[];
   /** Calls as JSON without a frame: under this key, or bare where they name a tool there is. */
   envelope?: string;
+  /** Tags that models put around calls by habit, though nobody asked for them. Beside a call they vanish. */
+  habits?: readonly string[];
   /** The model's ids are part of its calls. */
   ids: boolean;
   /** A result as the model would invent it: a key of the envelope's kind, or a frame. */

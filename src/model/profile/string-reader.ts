@@ -31,8 +31,8 @@ export function closingQuote(c: string): string | undefined {
 
 /** A string without its escapes. One that JSON does not know keeps its backslash: a pattern must not change its meaning. */
 export function unescaped(text: string): string {
-  return text.replaceAll(/\\(u[\da-f]{4}|[^])/gi, (escape, rest: string) =>
-    rest.length > 1 ? String.fromCharCode(Number.parseInt(rest.slice(1), 16)) : (ESCAPES[rest] ?? escape),
+  return text.replaceAll(/\\(u[\da-f]{4}|[\s\S])/gi, (seen, rest: string) =>
+    rest.length > 1 ? String.fromCharCode(Number.parseInt(rest.slice(1), 16)) : (ESCAPES[rest] ?? seen),
   );
 }
 
@@ -54,7 +54,16 @@ export function stringReader(sink: ValueSink, { closes, alone }: { closes: (c: s
   return {
     start(opened, isRaw) {
       sink.startText();
-      [place, problem, quote, triple, raw, escaping, strays, run] = ["opening", undefined, CLOSING[opened] ?? opened, false, isRaw, "", 0, 1];
+      [place, problem, quote, triple, raw, escaping, strays, run] = [
+        "opening",
+        undefined,
+        CLOSING[opened] ?? opened,
+        false,
+        isRaw,
+        "",
+        0,
+        1,
+      ];
     },
     push(text, from, to) {
       if (place === "inside") return inside(text, from, to);

@@ -8,18 +8,19 @@ type Place = "name" | "between" | "key" | "value" | "over" | "failed";
 export type TaggedOptions = {
   calls: Calls;
   tags: Tagged;
-  /** Closes the frame around it. */
-  frameEnd: string;
   /** Place in the source of an index into the text being pushed. */
   at: (i: number) => number;
 };
 
+/** The end of a tag that closes something: models mistake one for the other. */
+const ANY_END = /^(?:<(?:\/(?:\w+(?:\s*>?)?)?)?)?$/;
 const LONGEST_NAME = 128;
 const LONGEST_KEY = 256;
 
 /** One call written with tags. Values stand there as they are and become what the tool's schema says. Begins behind the opening of the name. */
-export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Payload {
+export function taggedCalls({ calls, tags, at }: TaggedOptions): Payload {
   const { name, key, value, end } = tags;
+  const closings = [value.close, `\n${value.close}`, `\r\n${value.close}`];
   let place: Place = "name";
   let sink: ArgumentsSink | undefined;
   /** What may be part of a tag, or all of a name or key. */
@@ -30,6 +31,8 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
   let closed = false;
   /** A key waits for its value. */
   let keyed = false;
+  /** There is an argument: otherwise there is no telling whether some were to come. */
+  let filled = false;
 
   return {
     push(text, from) {
@@ -40,7 +43,7 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
     end() {
       if (place === "name") rejected = true;
       // Between arguments only the closing tags are missing.
-      else if (place === "between" && !keyed && (end.startsWith(held) || frameEnd.startsWith(held))) close(undefined);
+      else if (place === "between" && filled && !keyed && (end.startsWith(held) || ANY_END.test(held))) close(undefined);
       else if (place !== "over" && place !== "failed") ended = "cut";
     },
     get state() {
@@ -100,38 +103,50 @@ export function taggedCalls({ calls, tags, frameEnd, at }: TaggedOptions): Paylo
   function between(c: string, i: number): number {
     if (held === "" && /\s/.test(c)) return i + 1;
     held += c;
-    const tag = (keyed ? [value.open] : [key.open, end, frameEnd]).find((open) => open !== "" && open.startsWith(held));
-    if (tag === undefined) fail(`an unexpected ${held}`);
+    const tag = (keyed ? [value.open] : [key.open, end]).find((open) => open !== "" && open.startsWith(held));
+    if (tag === undefined) return atEnd(i);
     if (tag !== held) return i + 1;
     held = "";
     if (tag === key.open) place = "key";
     else if (tag === value.open) startValue();
     else close(i + 1);
-    closed = tag === frameEnd;
+    return i + 1;
+  }
+
+  /** Whatever closes something closes the frame, but for one more end of a value. */
+  function atEnd(i: number): number {
+    if (keyed || !ANY_END.test(held)) fail(`an unexpected ${held}`);
+    else if (held === value.close) held = "";
+    else if (held.endsWith(">")) {
+      close(i + 1);
+      closed = true;
+    }
     return i + 1;
   }
 
   function startValue(): void {
     sink?.startText();
-    [place, first, held, keyed] = ["value", true, "", false];
+    [place, first, held, keyed, filled] = ["value", true, "", false, true];
   }
 
   /** Everything up to the closing tag, without the line break at either end. */
   function inValue(text: string, from: number): number {
     let i = from;
     if (first) {
-      first = false;
-      if (text[i] === "\n") return i + 1;
+      const c = text[i];
+      first = c === "\r" && held === "";
+      if (first) held = "\r";
+      else if (c === "\n") held = "";
+      if (first || c === "\n") return i + 1;
     }
-    const closing = `\n${value.close}`;
     const flowing = held === "";
-    if (flowing) while (i < text.length && text[i] !== "\n" && text[i] !== "<") i += 1;
+    if (flowing) while (i < text.length && text[i] !== "\n" && text[i] !== "\r" && text[i] !== "<") i += 1;
     if (i > from) {
       sink?.text(text.slice(from, i));
       return i;
     }
     const seen = held + text[i];
-    if (closing.startsWith(seen) || value.close.startsWith(seen)) {
+    if (closings.some((closing) => closing.startsWith(seen))) {
       held = seen;
       if (seen.endsWith(value.close)) {
         sink?.endText();

@@ -52,6 +52,9 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
     get depth() {
       return stack.length;
     },
+    get dangling() {
+      return place === "key" || place === "value" || (place === "word" && typeof wordValue(held) === "number");
+    },
     get strict() {
       return strict ?? false;
     },
@@ -182,7 +185,7 @@ export function valueReader(sink: ValueSink, { until = "" }: { until?: string } 
       return i + 1;
     }
     if (CLOSED_BY[c] !== undefined) return closeBracket(c, i);
-    if (c !== '"' && sink.satisfied?.()) {
+    if (sink.satisfied?.(c)) {
       state = "done";
       return i;
     }

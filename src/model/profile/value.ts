@@ -7,8 +7,8 @@ export type ValueSink = {
   text(piece: string): void;
   endText(): void;
   scalar(value: number | boolean | null): void;
-  /** Whether nothing is missing but brackets, so that anything else is no longer part of the value. */
-  satisfied?(): boolean;
+  /** Whether nothing is missing but brackets, so that this character, which is none, is no longer part of the value. */
+  satisfied?(c: string): boolean;
   /** Whether strings must come character by character. */
   careful?(): boolean;
   /** Whether the string that seems to end here would then be cut off in the middle of what it holds. */
@@ -28,6 +28,8 @@ export type ValueReader = {
   /** Why it is not a value after all. It is then read to its outermost bracket without a word to the sink. */
   readonly problem: string | undefined;
   readonly depth: number;
+  /** It breaks off where more was to come, or may have been: behind a comma, an opening bracket, in a number. */
+  readonly dangling: boolean;
   /** Inside a string in double quotes: where strict JSON would be, too. */
   readonly quoted: boolean;
   /** Its keys so far are those of strict JSON. */

@@ -10,7 +10,12 @@ export type VisibleText = {
   /** No more comes. `called`: what only stands between calls is not worth showing. */
   end(called: boolean): void;
   readonly atLineStart: boolean;
+  /** Nothing but blanks stands between here and something that was not text. */
+  readonly behind: boolean;
 };
+
+/** Brackets behind a call that were one too many. */
+const SPARE = /^[\s\]}]*\}/;
 
 export function visibleText(emit: (delta: string) => void): VisibleText {
   let gap = "";
@@ -19,6 +24,7 @@ export function visibleText(emit: (delta: string) => void): VisibleText {
   let left = false;
   return {
     say(text) {
+      if (left) gap = gap.replace(SPARE, "");
       const blank = left && gap.trim() === "" ? (spoken ? gapBefore || gap : "") : gap;
       emit(blank + text);
       gap = "";
@@ -38,6 +44,9 @@ export function visibleText(emit: (delta: string) => void): VisibleText {
     },
     get atLineStart() {
       return !spoken || left || gap.includes("\n");
+    },
+    get behind() {
+      return left;
     },
   };
 }

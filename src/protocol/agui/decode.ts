@@ -133,6 +133,8 @@ export function decode(input: AguiInput, mint: (prefix: string) => string): Agui
     }
     switch (said.role) {
       case "user":
+        // Clients of servers that want a user's message last send an empty one along with their answer.
+        if (said.content === "" && (resume || input.resume?.length)) break;
         messages.push(toSaid(said, i, mint));
         break;
       case "tool": {

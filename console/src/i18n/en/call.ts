@@ -11,6 +11,7 @@ export const call = {
   result: "Result of {name}",
   edited: "{who} changed the arguments:",
   diff: "What was changed",
+  by_server: "Ran at the server",
   by_done: "Answered by {who} ({via})",
   by_failed: "Failed at {who} ({via})",
   by_rejected: "Rejected by {who} ({via})",

@@ -13,6 +13,7 @@ export const call: Translation<typeof english> = {
   result: "{name} 的结果",
   edited: "{who} 修改了参数：",
   diff: "修改内容",
+  by_server: "在服务器上执行",
   by_done: "由 {who} 完成（{via}）",
   by_failed: "{who} 执行失败（{via}）",
   by_rejected: "被 {who} 拒绝（{via}）",

@@ -59,9 +59,15 @@ export function itemsOf({ messages, interrupts, runs, activities, customs }: Sou
     }
     const item = sources[first]?.[at[first] ?? 0];
     if (!item) return merged;
+    // Results that come one by one each end a run that still waits: the last of them says it all.
+    if (isPause(item) && isPause(merged.at(-1))) merged.pop();
     merged.push(item);
     at[first] = (at[first] ?? 0) + 1;
   }
+}
+
+function isPause(item: Item | undefined): boolean {
+  return item?.kind === "run" && item.run.outcome?.type === "waiting";
 }
 
 const made = new WeakMap<object, Item>();

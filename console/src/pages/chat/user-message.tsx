@@ -56,8 +56,8 @@ export const UserMessage = memo(function UserMessage({
     );
   }
   return (
-    <div className="group flex flex-col items-end gap-1">
-      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent px-4 py-2.5 whitespace-pre-wrap text-on-accent [overflow-wrap:anywhere]">
+    <div className="group flex flex-row-reverse items-center gap-1 py-1">
+      <div className="min-w-0 max-w-[85%] rounded-2xl rounded-br-md bg-accent px-4 py-2.5 whitespace-pre-wrap text-on-accent [overflow-wrap:anywhere]">
         {message.text}
         {files.map((file, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: files of a message never change
@@ -67,7 +67,7 @@ export const UserMessage = memo(function UserMessage({
           </span>
         ))}
       </div>
-      <div className="flex h-7 items-center gap-0.5 opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 [@media(hover:none)]:opacity-100">
+      <div className="flex shrink-0 items-center gap-0.5 opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 [@media(hover:none)]:opacity-100">
         <CopyButton text={message.text} />
         {editable && (
           <IconButton

@@ -24,6 +24,7 @@ export const InboxRow = memo(function InboxRow({
 }) {
   const t = useT();
   const Icon = ICONS[call.role];
+  const question = call.kind === "interrupt" && call.callId === undefined ? asText(call.input) : undefined;
   return (
     <div className={cx("flex items-stretch border-b border-line", current && "bg-accent-soft")} data-testid="inbox-row">
       <span className="flex w-10 shrink-0 items-center justify-center">
@@ -49,6 +50,7 @@ export const InboxRow = memo(function InboxRow({
           )}
         </span>
         <span className="block truncate text-sm text-muted">{call.title ?? call.threadId}</span>
+        {question !== undefined && <span className="block truncate text-sm">{question}</span>}
         <span className="flex items-center gap-1.5 text-xs text-muted">
           <Icon aria-hidden className="size-3" />
           {t(`status.${call.role}`)}
@@ -59,3 +61,10 @@ export const InboxRow = memo(function InboxRow({
     </div>
   );
 });
+
+/** What is asked, in one line. */
+function asText(prompt: unknown): string | undefined {
+  if (typeof prompt === "string") return prompt;
+  const message = typeof prompt === "object" && prompt !== null && "message" in prompt ? prompt.message : undefined;
+  return typeof message === "string" ? message : undefined;
+}

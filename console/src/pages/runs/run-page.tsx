@@ -53,10 +53,10 @@ export default function RunPage({ runId }: { runId: string }) {
       status={<StatusPill status={run.state} />}
       dock={dock}
       actions={
-        <div className="hidden gap-2 md:flex">
+        <div className="flex gap-2 max-md:[&_button]:size-8 max-md:[&_button]:px-0 max-md:[&_button>span]:sr-only">
           {live.status === "running" && (
             <Button size="sm" icon={<Square aria-hidden className="size-3.5" />} onClick={() => void attempt(stop(threadId))}>
-              {t("runs.cancel")}
+              <span>{t("runs.cancel")}</span>
             </Button>
           )}
           {live.status !== "running" && lastUser !== undefined && !isFile(threadId) && (
@@ -65,11 +65,11 @@ export default function RunPage({ runId }: { runId: string }) {
               icon={<RotateCcw aria-hidden className="size-3.5" />}
               onClick={() => void attempt(regenerate(threadId, lastUser))}
             >
-              {t("runs.again")}
+              <span>{t("runs.again")}</span>
             </Button>
           )}
           <Button size="sm" icon={<MessageSquare aria-hidden className="size-3.5" />} onClick={() => go(to.chat(threadId))}>
-            {t("runs.openThread")}
+            <span>{t("runs.openThread")}</span>
           </Button>
         </div>
       }
