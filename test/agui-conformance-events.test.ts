@@ -4,8 +4,9 @@ import { z } from "zod";
 import { chatAgent } from "../src/agent/chat.ts";
 import { START as BEGIN } from "../src/agent/graph/command.ts";
 import { edge } from "../src/agent/graph/edge.ts";
-import { type GraphOptions, graph } from "../src/agent/graph/graph.ts";
-import { agentNode } from "../src/agent/graph/node.ts";
+import type { StateOf, UpdateOf } from "../src/agent/graph/field.ts";
+import { graph } from "../src/agent/graph/graph.ts";
+import { agentNode, type Node, type NodeFunction } from "../src/agent/graph/node.ts";
 import { tool } from "../src/agent/tool.ts";
 import { AppError } from "../src/core/error.ts";
 import type { Event } from "../src/core/event.ts";
@@ -14,10 +15,10 @@ import type { ModelEvent } from "../src/model/model.ts";
 import { calls, fails, says, scripted, thinks } from "../src/model/scripted.ts";
 import { memoryStore } from "../src/store/memory.ts";
 import { strict } from "./support/agui.ts";
-import { body, CALL, deltasIn, inRun, inStep, messages, TEXT, user } from "./support/conformance.ts";
+import { body, CALL, deltasIn, inRun, inStep, messages, passing, TEXT, user } from "./support/conformance.ts";
 import { type Frame, last, textOf, types } from "./support/frames.ts";
 import { flaky, nested, recipe } from "./support/graphs.ts";
-import { eventually, type Served, serve } from "./support/serve.ts";
+import { type Served, serve } from "./support/serve.ts";
 
 strict();
 
@@ -220,14 +221,16 @@ describe("AG-UI conformance: graphs", () => {
   const ops = (frames: readonly Frame[], path: string) =>
     frames.flatMap(({ patch }) => ((patch ?? []) as Op[]).filter((op) => op.path === path && op.value).map(({ value }) => value));
   const ask = (server: Served) => server.post(body([user("omelette")]));
-  const one = (nodes: GraphOptions<never, never, never>["nodes"]) => graph({}, { nodes, edges: [edge(BEGIN, Object.keys(nodes)[0] as never)] });
+  type None = Record<never, never>;
+  const one = (run: NodeFunction<StateOf<None>, UpdateOf<None>> | Node<StateOf<None>, UpdateOf<None>>) =>
+    graph({}, { nodes: { one: run }, edges: [edge(BEGIN, "one")] });
 
   it("89 nodes start, complete and fail as activities; ours: the last failure alone is told", async () => {
     await using server = await serve({ agents: { default: recipe(), flaky: flaky(2, 2) } });
     const phases = (frames: readonly Frame[]) => ops(frames, "/node").map(({ nodeId, phase }) => `${nodeId} ${phase}`);
     assert.deepEqual(phases((await ask(server)).frames), ["plan start", "plan complete", "confirm start"]);
     const failing = server.post({ ...body([user("go")]), threadId: "t2" }, "/agui/flaky");
-    await eventually(async () => (await server.clock.advance(1_000), (await server.events("t2")).at(-1)?.type === "run.ended"));
+    await passing(server, async () => (await server.events("t2")).at(-1)?.type === "run.ended");
     const { frames } = await failing;
     assert.deepEqual(phases(frames), ["fetch start", "fetch start", "fetch error"]);
     assert.match(ops(frames, "/node").at(-1)?.error ?? "", /fetch failed/);
@@ -236,8 +239,8 @@ describe("AG-UI conformance: graphs", () => {
   });
 
   it("90, 92 an agent in a node starts and completes once, and says its text once", async () => {
-    const agent = agentNode(chatAgent({ model: scripted([...calls("get_time", {}, { id: "c1" })], says("Noon.")), tools: [getTime] }));
-    await using server = await serve({ agents: { default: one({ clock: agent }) } });
+    const clock = chatAgent({ model: scripted(calls("get_time", {}, { id: "c1" }), says("Noon.")), tools: [getTime] });
+    await using server = await serve({ agents: { default: one(agentNode(clock)) } });
     const { frames } = await ask(server);
     assert.deepEqual(
       ops(frames, "/node").map(({ phase }) => phase),
@@ -259,26 +262,25 @@ describe("AG-UI conformance: graphs", () => {
     assert.equal(new Set(ids).size, 1);
     await using silent = await serve({ agui: { topLevelInterruptsOnly: true }, agents: { default: nested() } });
     assert.equal(ops((await ask(silent)).frames, "/interrupt").length, 1);
-    const nothing = one({ ask: ({ interrupt }: { interrupt: (key: string, prompt: null) => unknown }) => interrupt("k", null) } as never);
+    const nothing = one(async ({ interrupt }) => void (await interrupt("k", null)));
     await using bare = await serve({ agents: { default: nothing } });
     assert.equal((ops((await ask(bare)).frames, "/interrupt")[0] as { prompt?: unknown } | undefined)?.prompt, null);
   });
 
   it("93 ours: what a node says is text, what it tells is CUSTOM", async () => {
-    type Told = { text: (delta: string) => void; progress: (n: number, message: string) => void; emit: (name: string, value: object) => void };
-    const speaking = ({ text: tell, progress, emit }: Told) => {
+    const speaking = one(({ text: tell, progress, emit }) => {
       tell("Half");
       progress(0.5, "way");
       emit("app.event", { a: 1 });
       tell(" done.");
-    };
-    await using server = await serve({ agents: { default: one({ speaking } as never) } });
+    });
+    await using server = await serve({ agents: { default: speaking } });
     const { frames } = await ask(server);
     assert.deepEqual([textOf(frames), types(frames).filter((type) => type === "TEXT_MESSAGE_START").length], ["Half done.", 1]);
     assert.deepEqual(
       frames.flatMap(({ type, name, value }) => (type === "CUSTOM" ? [[name, value]] : [])),
       [
-        ["node.progress", { nodeId: "speaking", progress: 0.5, message: "way" }],
+        ["node.progress", { nodeId: "one", progress: 0.5, message: "way" }],
         ["app.event", { a: 1 }],
       ],
     );
@@ -326,7 +328,7 @@ describe("AG-UI conformance: what is gathered before it is written", () => {
     const agents = { default: chatAgent({ model: scripted(says("one ", "two ", "three")) }) };
     await using server = await serve({ store: { ...store, append }, coalesce: 0, agents });
     const stream = await server.open(body([user("count")]));
-    await eventually(async () => (await server.clock.advance(1_000), (await server.thread())?.status === "idle"));
+    await passing(server, async () => (await server.thread())?.status === "idle");
     assert.equal(textOf(await stream.rest()), "one two three");
     assert.deepEqual([deltasIn(await server.events()).join(""), failures < 0], ["one two three", true]);
   });
@@ -351,7 +353,11 @@ describe("AG-UI conformance: what is gathered before it is written", () => {
         flush: () => [...told(), ...inner.flush()],
       };
     };
-    const nodes = { think: ({ emit }: { emit: (name: string, value: string) => void }) => ["Tea ", "or ", "coffee?"].forEach((word) => emit("think", word)) };
+    const nodes = {
+      think({ emit }: { emit: (name: string, value: string) => void }) {
+        for (const word of ["Tea ", "or ", "coffee?"]) emit("think", word);
+      },
+    };
     await using server = await serve({ aggregate, agents: { default: graph({}, { nodes, edges: [edge(BEGIN, "think")] }) } });
     for (const n of [1, 2]) await server.post(body([user("go", `u${n}`)], { runId: `r${n}` }));
     const custom = (await server.events()).flatMap((event) => (event.type === "custom.emitted" ? [event.value] : []));

@@ -12,7 +12,21 @@ import { createHandback } from "../src/handback.ts";
 import { calls, fails, hangs, says, scripted, thinks } from "../src/model/scripted.ts";
 import { memoryStore } from "../src/store/memory.ts";
 import { strict } from "./support/agui.ts";
-import { body, ends, history, hungUp, inRun, inStep, messages, outcomes, result, TEXT, talking, text, user } from "./support/conformance.ts";
+import {
+  body,
+  ends,
+  history,
+  hungUp,
+  inRun,
+  inStep,
+  messages,
+  outcomes,
+  result,
+  TEXT,
+  talking,
+  text,
+  user,
+} from "./support/conformance.ts";
 import { type Frame, last, textOf, types } from "./support/frames.ts";
 import { recipe } from "./support/graphs.ts";
 import { eventually, keyOf, type Served, serve } from "./support/serve.ts";
@@ -27,7 +41,12 @@ strict();
  */
 
 const paint = { name: "paint", description: "Paints" };
-const painting = (...ids: string[]) => scripted(ids.flatMap((id) => calls("paint", {}, { id })), says("Done."), says("Again."));
+const painting = (...ids: string[]) =>
+  scripted(
+    ids.flatMap((id) => calls("paint", {}, { id })),
+    says("Done."),
+    says("Again."),
+  );
 const say = (server: Served, content: string, n: number, more: object = {}) =>
   server.post(body([user(content, `u${n}`)], { runId: `r${n}`, ...more }));
 
@@ -85,14 +104,16 @@ describe("AG-UI conformance: a run", () => {
     assert.deepEqual([frames[0]?.type, last(frames).type, last(frames)["message"]], ["RUN_STARTED", "RUN_ERROR", "fail"]);
   });
 
-  it("43 whose translator throws is RUN_ERROR, and ends", async () => {
-    const translator = () => () => {
+  it("43 whose translator throws, or cannot be made, is RUN_ERROR, and ends", async () => {
+    const fail = () => {
       throw new AppError("internal", "No words");
     };
-    await using server = await serve({ agui: { translator }, agents: talking() });
-    const { frames } = await say(server, "hello", 1);
-    assert.deepEqual([types(frames), frames[0]?.["message"]], [["RUN_ERROR"], "No words"]);
-    await eventually(async () => (await outcomes(server)).join() === "cancelled");
+    for (const translator of [fail, () => fail]) {
+      await using server = await serve({ agui: { translator }, agents: talking() });
+      const { frames } = await say(server, "hello", 1);
+      assert.deepEqual([types(frames), frames[0]?.["message"]], [["RUN_ERROR"], "No words"]);
+      await eventually(async () => (await outcomes(server)).join() === "cancelled");
+    }
   });
 
   it("44 is translated from what the first callback that answers puts in place", async () => {
@@ -160,22 +181,25 @@ describe("AG-UI conformance: a run", () => {
   });
 
   it("49 ours: what a state resolver says takes the place of other values", async () => {
-    let told: JsonObject = {};
-    const look = tool({ name: "look", description: "", input: z.object({}), execute: (_, { values }) => void (told = values) });
+    const told: JsonObject[] = [];
+    const look = tool({ name: "look", description: "", input: z.object({}), execute: (_, { values }) => told.push(values) });
     const agents = { default: chatAgent({ model: scripted(calls("look", {}), says("Ok.")), tools: [look] }) };
     const values = { lineage: "from-runopt", k2: "v2" };
-    await using server = await serve({ agui: { resolveOptions: () => ({ values }), resolveState: () => ({ lineage: "from-state" }) }, agents });
+    await using server = await serve({
+      agui: { resolveOptions: () => ({ values }), resolveState: () => ({ lineage: "from-state" }) },
+      agents,
+    });
     await say(server, "look", 1);
-    assert.deepEqual(told, { lineage: "from-state" });
+    assert.deepEqual(told, [{ lineage: "from-state" }]);
   });
 
   it("50 ours: a client's state is kept and shown, and no agent trusts it unasked", async () => {
-    let told: JsonObject | undefined;
-    const look = tool({ name: "look", description: "", input: z.object({}), execute: (_, { values }) => void (told = values) });
+    const told: JsonObject[] = [];
+    const look = tool({ name: "look", description: "", input: z.object({}), execute: (_, { values }) => told.push(values) });
     const agents = { default: chatAgent({ model: scripted(calls("look", {}), says("Ok.")), tools: [look] }) };
     await using server = await serve({ agents });
     const { frames } = await say(server, "look", 1, { state: { admin: true } });
-    assert.deepEqual([frames[1]?.["snapshot"], told], [{ admin: true }, {}]);
+    assert.deepEqual([frames[1]?.["snapshot"], told], [{ admin: true }, [{}]]);
   });
 
   it("51 belongs to the app a resolver names, or else to the fixed one", async () => {
@@ -198,7 +222,10 @@ describe("AG-UI conformance: going on", () => {
     return found.value as { lineageId: string; checkpointId: string };
   };
   const question = () =>
-    graph({}, { nodes: { ask: async ({ interrupt, text: tell }) => tell(String(await interrupt("how", "How?"))) }, edges: [edge(BEGIN, "ask")] });
+    graph(
+      {},
+      { nodes: { ask: async ({ interrupt, text: tell }) => tell(String(await interrupt("how", "How?"))) }, edges: [edge(BEGIN, "ask")] },
+    );
 
   it("52 is acknowledged right behind RUN_STARTED; ours: always as a map, which says what was answered", async () => {
     const ways: [object, unknown][] = [
@@ -220,7 +247,10 @@ describe("AG-UI conformance: going on", () => {
     await using server = await serve({ agents: { default: question() } });
     const { lineageId } = await asked(server);
     const nothing = await server.post({ threadId: "t", runId: "r2", forwardedProps: { lineage_id: lineageId, resume_map: {} } });
-    assert.deepEqual(patches(nothing.frames).filter(({ path }) => path === "/resume"), []);
+    assert.deepEqual(
+      patches(nothing.frames).filter(({ path }) => path === "/resume"),
+      [],
+    );
     assert.equal((await server.thread())?.pending, 1);
   });
 
@@ -248,7 +278,9 @@ describe("AG-UI conformance: going on", () => {
     const model = painting("c1");
     await using server = await serve({ agents: { default: chatAgent({ model }) } });
     await say(server, "paint", 1, { tools: [paint] });
-    const { frames } = await server.post(body([{ id: "tool-msg-1", role: "tool", toolCallId: "c1", name: "paint", content: "ok" }], { runId: "r2" }));
+    const { frames } = await server.post(
+      body([{ id: "tool-msg-1", role: "tool", toolCallId: "c1", name: "paint", content: "ok" }], { runId: "r2" }),
+    );
     assert.deepEqual(types(frames), inRun("TOOL_CALL_RESULT", ...inStep(...TEXT)));
     const { messageId, toolCallId, content } = frames[1] as Frame;
     assert.deepEqual([messageId, toolCallId, content], ["tool-msg-1", "c1", "ok"]);
@@ -259,7 +291,10 @@ describe("AG-UI conformance: going on", () => {
   it("54 ours: results beside their assistant message are not told again, unless that is wanted; 56: both are kept in order", async () => {
     for (const echoToolResults of [undefined, true]) {
       const model = painting("c1", "c2");
-      await using server = await serve({ agui: { ...(echoToolResults && { echoToolResults }) }, agents: { default: chatAgent({ model }) } });
+      await using server = await serve({
+        agui: { ...(echoToolResults && { echoToolResults }) },
+        agents: { default: chatAgent({ model }) },
+      });
       await say(server, "paint", 1, { tools: [paint] });
       const shown = (await messages(server)).slice(0, 2);
       const { frames } = await server.post(body([...shown, result("c1", "1"), result("c2", "2")], { runId: "r2" }));
@@ -275,11 +310,20 @@ describe("AG-UI conformance: going on", () => {
   });
 
   it("55 ours: results that were handed back before count for nothing, wherever they stand", async () => {
-    const model = scripted(calls("paint", {}, { id: "old" }), [...calls("paint", {}, { id: "c1" }), ...calls("paint", {}, { id: "c2" })], says("Done."));
+    const model = scripted(
+      calls("paint", {}, { id: "old" }),
+      [...calls("paint", {}, { id: "c1" }), ...calls("paint", {}, { id: "c2" })],
+      says("Done."),
+    );
     await using server = await serve({ agents: { default: chatAgent({ model }) } });
     await say(server, "paint", 1, { tools: [paint] });
     await server.post(body([result("old", "0")], { runId: "r2" }));
-    const list = [result("old", "forged"), { id: "a", role: "assistant", toolCalls: [{ id: "c1" }, { id: "c2" }] }, result("c1", "1"), result("c2", "2")];
+    const list = [
+      result("old", "forged"),
+      { id: "a", role: "assistant", toolCalls: [{ id: "c1" }, { id: "c2" }] },
+      result("c1", "1"),
+      result("c2", "2"),
+    ];
     assert.equal(textOf((await server.post(body(list, { runId: "r3" }))).frames), "Done.");
     const results = (await messages(server)).flatMap(({ role, content }) => (role === "tool" ? [content] : []));
     assert.deepEqual(results, ["0", "1", "2"]);
@@ -412,4 +456,3 @@ describe("AG-UI conformance: written before visible", () => {
     assert.equal(textOf(await stream.rest()), "One two three.");
   });
 });
-

@@ -110,7 +110,7 @@ describe("a thread in the console", { timeout: 180_000 }, () => {
     await page.keyboard.press("Control+Enter");
     await said(page, "other words").waitFor();
     assert.equal(await said(page, "first words").count(), 0);
-    const run = await page.getByRole("link", { name: /^Run #/ }).textContent();
+    const run = await page.getByRole("link", { name: /^Run #/ }).textContent(); // one: what was said first has left
     await page.getByRole("button", { name: "Regenerate" }).click();
     await eventually(async () => ![run, null].includes(await page.getByRole("link", { name: /^Run #/ }).textContent()));
     await said(page, "other words").waitFor();

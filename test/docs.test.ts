@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, globSync } from "node:fs";
 import { describe, it } from "node:test";
+import { openApi } from "../src/server/openapi.ts";
 import { anchorsOf, blocksOf, codeIn, documents, linksOf, read, section } from "./docs/markdown.ts";
 import { shapesOf } from "./docs/type-fields.ts";
 
@@ -113,6 +114,32 @@ describe("docs of options", () => {
       [...names, ...variables].filter((name) => !text.includes(name)),
       [],
     );
+  });
+});
+
+describe("routes in the docs", () => {
+  const routes = Object.keys(openApi("test")["paths"] as object).map((path) => path.replace(/\{\w+\}/g, ":id"));
+  const page = (route: string) => (route.startsWith("/v1") ? "native" : /^\/chat|\/tool-/.test(route) ? "rest" : "aisdk");
+
+  for (const route of routes) {
+    it(`${route} is in docs/${page(route)}.md`, () => {
+      // Verbs of one thing may be told together: "`/v1/calls/:id/claim` · `/heartbeat`".
+      const [whole, last] = [route, `/${route.split("/").at(-1)}`].map((text) => text.replaceAll(":id", ":\\w+"));
+      const told = new RegExp(`${whole}(?![\\w/])|\`${last}[ \`]`).test(read(`docs/${page(route)}.md`));
+      assert.ok(told, `${route} is missing`);
+    });
+  }
+
+  it("of /v1 are all real, in every document", () => {
+    for (const file of documents()) {
+      for (const [route] of read(file).matchAll(/\/v1\/[a-z][\w/:<>-]*/g)) {
+        const plain = route.replace(/\/$/, "").replace(/:\w+|<\w+>|t1\b/g, ":id");
+        assert.ok(
+          routes.some((real) => real === plain || real.startsWith(`${plain}/`)),
+          `${file} names ${route}`,
+        );
+      }
+    }
   });
 });
 

@@ -193,3 +193,17 @@ describe("a store that cannot be written for a while", () => {
     });
   }
 });
+
+describe("a turn's attributes", () => {
+  it("mark its line in the server's log, as plain values", async () => {
+    const { submit, idle, logged } = startEngine({ agents: { default: chatAgent({ model: scripted(says("Hi.")) }) } });
+    await submit({ ...message("go"), options: { attributes: { "trace.input": "go", tries: 2, nested: { not: "told" } } } });
+    await idle();
+    const line = logged.find(({ event }) => event === "run.ended");
+    assert.deepEqual([line?.["attributes.trace.input"], line?.["attributes.tries"]], ["go", 2]);
+    assert.equal(
+      Object.keys(line ?? {}).some((field) => field.includes("nested")),
+      false,
+    );
+  });
+});

@@ -27,9 +27,8 @@ function bilingual(profile: ProfileName, name = "browser_js_eval"): Script {
   };
 }
 
-/** Where a text ends is a habit of the provider: OpenAI's leave it open to the end of the answer, others end it before a call. */
-const order = (types: readonly string[]) =>
-  types.filter((type) => !/^(TEXT_MESSAGE_END|text-end)$/.test(type)).filter((type, i, all) => type !== all[i - 1]);
+/** In how many pieces something comes is up to the model. */
+const order = (types: readonly string[]) => types.filter((type, i, all) => type !== all[i - 1]);
 
 const serving = async (profile: ProfileName, name?: string) => {
   const model = await upstream(bilingual(profile, name));

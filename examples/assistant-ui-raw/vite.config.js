@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** `npx handback dev --config examples/assistant-ui-raw.config.ts` serves the agent; this page sends `/api`, `/v1` and `/sandbox` there. */
+/** `npm start -- --config examples/assistant-ui-raw.config.ts` serves the agent; this page sends `/api`, `/v1` and `/sandbox` there. */
 const target = "http://127.0.0.1:4242";
 
 /** In a project of your own: `npm install handback`, and none of this. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-// Tools executed by another system, with nothing but fetch. Start a server first: npx handback dev
+// Tools executed by another system, with nothing but fetch. Start a server first: npm start
 
 const url = process.env["HANDBACK_URL"] ?? "http://127.0.0.1:4242";
 const threadId = `ts-${crypto.randomUUID()}`;

@@ -1,7 +1,7 @@
 import { tool } from "handback";
 import { z } from "zod";
 
-// Tools for a worker: npx handback worker examples/rest/tools.ts
+// Tools for a worker: `handback worker tools.ts`, from the repo npx node --conditions=handback-source src/cli/main.ts worker examples/rest/tools.ts
 
 export default [
   tool({

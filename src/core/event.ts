@@ -32,7 +32,7 @@ export type RunOptions = {
   tools?: string[];
   /** What server tools and nodes are told besides their input. */
   values?: JsonObject;
-  /** What the turn's span is marked with. */
+  /** What the turn's lines in the server's log are marked with. */
   attributes?: JsonObject;
   toolExecution?: ToolExecution;
   /** How tools are told to a model that has no calls of its own; `"native"` for one that has. */

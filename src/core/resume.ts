@@ -75,7 +75,8 @@ function toAnswers({ interrupts }: Thread, answers: JsonObject | undefined, valu
       open.find((interrupt) => keyOf(interrupt) === key && !taken.has(interrupt.interruptId));
     if (!named) {
       const what = open.length > 0 ? `open are ${keys()}` : "no question is open";
-      throw new AppError("not_found", `Nothing in this thread asks ${key}; ${what}`, { field: `resume_map.${key}` });
+      const said = key.slice(0, 200);
+      throw new AppError("not_found", `Nothing in this thread asks ${said}; ${what}`, { field: `resume_map.${said}` });
     }
     taken.add(named.interruptId);
     return { interruptId: named.interruptId, status: "resolved", value };

@@ -2,6 +2,7 @@ import type { Agent, StepContext } from "../agent/agent.ts";
 import { AppError, type Failure, toFailure } from "../core/error.ts";
 import type { Event } from "../core/event.ts";
 import { ID_PATTERN } from "../core/ids.ts";
+import type { JsonObject } from "../core/json.ts";
 import { completeStep, conclude, type Next } from "../core/step.ts";
 import { readyCalls } from "../core/thread.ts";
 import type { Engine } from "./engine.ts";
@@ -106,12 +107,19 @@ async function ask(driver: Driver, failure: Failure | undefined): Promise<"step"
         outcome: outcome?.type,
         code,
         ms,
+        ...marks(thread.options.attributes),
       });
       await saveSnapshot(engine, live);
       live.driver = undefined; // still inside the queue: the next command may start a run, and must find nobody driving
       return "over";
     }
   });
+}
+
+/** What a turn is marked with, as fields of a log line: plain values only, under names of their own. */
+function marks(attributes: JsonObject = {}): Record<string, string | number | boolean> {
+  const plain = Object.entries(attributes).filter(([, value]) => value !== null && typeof value !== "object");
+  return Object.fromEntries(plain.map(([name, value]) => [`attributes.${name}`, value as string | number | boolean]));
 }
 
 /** What an agent throws instead of an answer is the failure of its run. */

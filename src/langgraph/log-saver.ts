@@ -4,6 +4,7 @@ import { fromBase64, toBase64 } from "../core/base64.ts";
 import { AppError } from "../core/error.ts";
 import type { Json } from "../core/json.ts";
 import { ranBetween } from "./breakpoint.ts";
+import { inert, live } from "./inert.ts";
 import type { Kept, SavedCheckpoint } from "./memory.ts";
 
 type PendingWrites = NonNullable<CheckpointTuple["pendingWrites"]>;
@@ -118,7 +119,7 @@ export class LogSaver extends BaseCheckpointSaver {
   }
 
   async #encode(value: unknown): Promise<Json> {
-    const [type, bytes] = await this.serde.dumpsTyped(value);
+    const [type, bytes] = await this.serde.dumpsTyped(inert(value));
     if (type !== "json") return { [BYTES]: toBase64(bytes) };
     const json = JSON.parse(new TextDecoder().decode(bytes)) as Json;
     // LangGraph writes this in the place of the whole, and goes on.
@@ -127,10 +128,10 @@ export class LogSaver extends BaseCheckpointSaver {
     return json;
   }
 
-  #decode(value: Json): Promise<unknown> {
+  async #decode(value: Json): Promise<unknown> {
     const bytes = typeof value === "object" && value !== null && !Array.isArray(value) ? value[BYTES] : undefined;
     if (typeof bytes === "string") return this.serde.loadsTyped("bytes", fromBase64(bytes) ?? new Uint8Array());
-    return this.serde.loadsTyped("json", JSON.stringify(value));
+    return live(await this.serde.loadsTyped("json", JSON.stringify(value)));
   }
 }
 

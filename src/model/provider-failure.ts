@@ -120,11 +120,15 @@ function toRetryAfter(headers: Record<string, string>): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
+/** More of its words nobody reads, and looking through all of them for what might be a key could take for ever. */
+const MOST_WORDS = 4_000;
+
 /** Providers like to quote the key they refuse, and URLs may carry one. */
 function redact(words: string, secrets: readonly string[]): string {
   let text = words.trim();
   for (const secret of secrets) if (secret.length >= 6) text = text.replaceAll(secret, "[redacted]");
   text = text
+    .slice(0, MOST_WORDS)
     .replaceAll(/\b(?:sk|pk|rk|gsk|xai|key|api)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|\bBearer\s+\S+/gi, "[redacted]")
     .replaceAll(/(https?:\/\/)(?:[^\s/@]*@)?([^\s?#"']*)[?#][^\s"']*/g, "$1$2");
   return text.length > 500 ? `${text.slice(0, 500)}…` : text;

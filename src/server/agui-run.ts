@@ -155,17 +155,17 @@ async function* pieces(door: Door, options: AguiOptions, view: View, signal: Abo
   const shown = { ...request.shown, results: request.shown.results.difference(taken) };
   const { threadId } = key;
   const after = Math.max(submitted.after, view.after);
-  const missed = after > submitted.after ? [] : await missing(door, key, request, submitted);
-  // A snapshot takes away the results that this very run is about to tell.
-  const echo = missed.some(({ type }) => type === "MESSAGES_SNAPSHOT") || options.echoToolResults;
   const state = after > submitted.after ? undefined : stateFor(request, submitted);
-  const tell = teller(options, { threadId, runId, peer }, (event) => {
-    if (event.seq > submitted.seq) return encode(threadId, event, peer, options.graphs);
-    if (state && event.type === "state.patched") return []; // told, or held, as it is behind all of them
-    return prelude(threadId, event, { shown, missed: [...(state ?? []), ...missed], echo }, peer, options.graphs);
-  });
   let ended = false;
   try {
+    const missed = after > submitted.after ? [] : await missing(door, key, request, submitted);
+    // A snapshot takes away the results that this very run is about to tell.
+    const echo = missed.some(({ type }) => type === "MESSAGES_SNAPSHOT") || options.echoToolResults;
+    const tell = teller(options, { threadId, runId, peer }, (event) => {
+      if (event.seq > submitted.seq) return encode(threadId, event, peer, options.graphs);
+      if (state && event.type === "state.patched") return []; // told, or held, as it is behind all of them
+      return prelude(threadId, event, { shown, missed: [...(state ?? []), ...missed], echo }, peer, options.graphs);
+    });
     for await (const batch of follow(engine, key, { after, until: view.hold ? { mine } : "run", signal })) {
       const own = (batch.events[0]?.seq ?? 0) <= submitted.seq;
       yield tell.plain && !own ? { batch } : { frames: await tell.events(batch.events) };
@@ -174,9 +174,9 @@ async function* pieces(door: Door, options: AguiOptions, view: View, signal: Abo
     if (!ended && !signal.aborted) yield { frames: [{ frame: errorFrame(new AppError("gone", "The thread was deleted")) }] };
   } catch (error) {
     if (signal.aborted) throw error;
-    // Seed 003: what a callback throws ends the run for its requester, and with it the run.
-    await stop(door, key, sender).catch(() => {});
     ended = true;
+    // Seed 003: what a callback throws ends the run for its requester, and with it the run. A log that cannot be read ends nothing.
+    if (error instanceof HookFailed) await stop(door, key, sender).catch(() => {});
     yield { frames: [{ frame: errorFrame(error) }] };
   } finally {
     if (!ended && options.cancelOnDisconnect && !engine.stopping) await stop(door, key, sender).catch(() => {});

@@ -18,8 +18,7 @@ type Events = (signal: AbortSignal) => AsyncIterable<AguiEvent>;
 
 export function aguiSeam(door: Door, options: AguiOptions): AguiSeam {
   const sender = async (request: Request) => door.authenticate && (await principalOf(door.authenticate, request));
-  const opened =
-    (stream: AguiStream): Events =>
+  const opened = (stream: AguiStream): Events =>
     async function* (signal) {
       // Copies: an event may hold what the thread itself holds.
       for await (const event of eventsOf(stream, signal)) yield structuredClone(event);

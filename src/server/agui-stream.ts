@@ -3,6 +3,7 @@ import type { Batch } from "../engine/live.ts";
 import { encode, type Frame } from "../protocol/agui/encode.ts";
 import type { GraphView } from "../protocol/agui/graph.ts";
 import type { Peer } from "../protocol/agui/peer.ts";
+import { HookFailed } from "./agui-receive.ts";
 import { frame } from "./sse.ts";
 
 /** A frame and, where it is the last of its event, the event's place in the log. */
@@ -41,7 +42,7 @@ export function failed(stream: Omit<AguiStream, "open">, error: AppError): AguiS
 }
 
 export function errorFrame(error: unknown): Frame {
-  const { code, message } = toFailure(error);
+  const { code, message } = toFailure(error instanceof HookFailed ? error.failure : error);
   return { type: "RUN_ERROR", message, code };
 }
 

@@ -2,6 +2,7 @@ import type { StoredEvent } from "../core/event.ts";
 import type { Frame } from "../protocol/agui/encode.ts";
 import type { Peer } from "../protocol/agui/peer.ts";
 import type { AguiOptions } from "./agui-options.ts";
+import { HookFailed } from "./agui-receive.ts";
 import type { Numbered } from "./agui-stream.ts";
 
 /** Turns an event of the log into what one client is told. */
@@ -32,7 +33,7 @@ export function teller(
   const plain = !translator && beforeTranslate.length + afterTranslate.length === 0;
   // Copies for those who have a say: a frame may hold what the thread itself holds, and is theirs to change.
   const own: Translate = plain ? inner : async (event) => structuredClone(await inner(event));
-  const translate = translator ? translator(own, about) : own;
+  let translate = translator ? undefined : own;
   const frames: Teller["frames"] = async (given, seq) => {
     const told: Numbered[] = [];
     // Only the last frame of an event carries its id: a client cut off in between must not miss the rest.
@@ -44,17 +45,28 @@ export function teller(
   };
   return {
     plain,
-    frames: (given, seq) => frames(plain ? given : structuredClone(given), seq),
-    async events(events) {
-      const told: Numbered[] = [];
-      for (const event of events) {
-        // A copy: the event itself is everyone's.
-        const given = plain ? event : await instead(beforeTranslate, structuredClone(event));
-        told.push(...(await frames(await translate(given), event.seq)));
-      }
-      return told;
-    },
+    frames: (given, seq) => ownCode(() => frames(plain ? given : structuredClone(given), seq)),
+    events: (events) =>
+      ownCode(async () => {
+        translate ??= translator?.(own, about) ?? own;
+        const told: Numbered[] = [];
+        for (const event of events) {
+          // A copy: the event itself is everyone's.
+          const given = plain ? event : await instead(beforeTranslate, structuredClone(event));
+          told.push(...(await frames(await translate(given), event.seq)));
+        }
+        return told;
+      }),
   };
+}
+
+/** What the app's own code throws is told apart from a log that cannot be read. */
+async function ownCode<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new HookFailed("translate", error);
+  }
 }
 
 /** What the first callback that answers puts in place of the given. */

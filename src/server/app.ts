@@ -5,7 +5,7 @@ import { type AguiOptions, pathOf } from "./agui-options.ts";
 import { type AisdkOptions, aisdkRoutes } from "./aisdk.ts";
 import { type ConsoleOptions, consoleRoutes } from "./console.ts";
 import { type CopilotkitOptions, copilotkitRoutes } from "./copilotkit.ts";
-import { type CorsOptions, cors, localHostOnly } from "./cors.ts";
+import { type CorsOptions, cors, localHostOnly, ownPagesOnly } from "./cors.ts";
 import { type Door, refuse } from "./door.ts";
 import type { Log } from "./log.ts";
 import { mount } from "./mount.ts";
@@ -47,6 +47,7 @@ export function createApp({ door, agui, aisdk, copilotkit, console: page, sandbo
   app.route(SANDBOX_PATH, sandboxRoutes(sandbox)); // under any name: there is nothing to read
   if (!door.authenticate) app.use(localHostOnly);
   if (origins) app.use(cors(origins));
+  app.use(ownPagesOnly(origins));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => (ready() ? c.json({ status: "ready" }) : c.json({ status: "not ready" }, 503)));
   app.route("/api/chat", aisdkRoutes(door, aisdk));

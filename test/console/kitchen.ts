@@ -7,6 +7,7 @@ import { edge, join, when } from "../../src/agent/graph/edge.ts";
 import { append, field } from "../../src/agent/graph/field.ts";
 import { graph } from "../../src/agent/graph/graph.ts";
 import { agentNode, node } from "../../src/agent/graph/node.ts";
+import { AppError } from "../../src/core/error.ts";
 import { says, scriptedBy } from "../../src/model/scripted.ts";
 
 /** A graph that does all a drawing can show: it plans, works side by side, asks, fails and goes on. `ms` is how long its nodes take. */
@@ -40,7 +41,7 @@ export function kitchen(ms = 0): Agent {
         ),
         cook: async ({ state, text }) => {
           await sleep(ms / 2);
-          if (/burn/.test(state.dish)) throw new Error("The pan caught fire");
+          if (/burn/.test(state.dish)) throw new AppError("invalid", "The pan caught fire");
           text(`Here is your ${state.dish}.`);
           return { log: ["cooked"] };
         },

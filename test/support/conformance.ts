@@ -6,7 +6,7 @@ import type { StoredEvent } from "../../src/core/event.ts";
 import type { ModelEvent } from "../../src/model/model.ts";
 import { hangs, type Rule, says, scripted } from "../../src/model/scripted.ts";
 import type { Frame } from "./frames.ts";
-import type { Reply, Served } from "./serve.ts";
+import { eventually, type Reply, type Served } from "./serve.ts";
 
 /** Short words for the conformance tests of the AG-UI door. */
 
@@ -17,7 +17,7 @@ export const inRun = (...inner: string[]): string[] => ["RUN_STARTED", ...inner,
 
 export const user = (content: unknown, id = "u1"): object => ({ id, role: "user", content });
 export const result = (toolCallId: string, content: string): object => ({ id: `${toolCallId}-result`, role: "tool", toolCallId, content });
-export const body = (messages: object[], more: object = {}): { threadId: string; runId: string } => ({
+export const body = (messages: object[], more: object = {}): object => ({
   threadId: "t",
   runId: "r1",
   messages,
@@ -59,6 +59,14 @@ export const ends = (frames: readonly { type: string }[]): string[] =>
 export const outcomes = async (server: Served): Promise<string[]> =>
   (await server.events()).flatMap((event) => (event.type === "run.ended" ? [event.outcome.type] : []));
 export const deltasIn = (events: readonly StoredEvent[]): string[] => events.flatMap((event) => ("delta" in event ? [event.delta] : []));
+
+/** Lets time pass until something has happened. */
+export function passing({ clock }: Served, look: () => Promise<boolean>): Promise<boolean> {
+  return eventually(async () => {
+    await clock.advance(1_000);
+    return look();
+  });
+}
 
 /** The answers this process is giving, as Node knows them. */
 const answers: ServerResponse[] = [];

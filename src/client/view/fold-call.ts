@@ -1,7 +1,7 @@
 import type { CallEvent, CallStatus, InterruptEvent, StoredEvent } from "../../core/event.ts";
 import type { Json } from "../../core/json.ts";
 import { closeDocument, dropDocument, isClosing, isOpening, openDocument, writeDocument } from "./document.ts";
-import { addPart } from "./fold-step.ts";
+import { addPart, spokenBy } from "./fold-step.ts";
 import type { CallPhase, CallView, InterruptView, ThreadView } from "./view.ts";
 
 type Stored<E> = E & Pick<StoredEvent, "seq" | "at" | "v">;
@@ -66,7 +66,7 @@ function started(view: ThreadView, event: Of<"tool.started">): ThreadView {
   const call: CallView = { ...NEW_CALL, id, name, owner, messageId, stepId, seq, run, turnId, startedAt: at };
   const step = view.steps.get(stepId);
   const told: ThreadView = {
-    ...view,
+    ...spokenBy(view, event),
     calls: view.calls.set(id, call),
     ...(step && { steps: view.steps.set(stepId, { ...step, calls: step.calls.push(id) }) }),
   };

@@ -84,7 +84,7 @@ export function foldSpeech(view: ThreadView, event: Stored<SpeechEvent>): Thread
       return speak(view, event.messageId, (text, from) => text.slice(0, from) + event.text, event.at);
     case "part.added": {
       const { stepId, seq, part } = event;
-      return addPart(view, stepId, { id: `part:${seq}`, seq, ...partOf(part) });
+      return addPart(spokenBy(view, event), stepId, { id: `part:${seq}`, seq, ...partOf(part) });
     }
     default:
       return event satisfies never;
@@ -101,11 +101,12 @@ function begin(view: ThreadView, event: Stored<Extract<SpeechEvent, { type: "tex
     const speaking = [...view.speaking, { messageId, stepId, part: -1, documentId: document.id, from: text.length }];
     return { ...view, speaking, documents: view.documents.set(document.id, { ...document, text }) };
   }
-  const message = view.messages.get(stepId);
+  const told = spokenBy(view, event);
+  const message = told.messages.get(stepId);
   if (message?.role !== "assistant") return view;
   const part: SpeechView = { type, id: messageId, seq, text: "", state: "streaming", startedAt: at, endedAt: undefined };
   const speaking = [...view.speaking, { messageId, stepId, part: message.parts.length, documentId: undefined, from: 0 }];
-  return addPart({ ...view, speaking }, stepId, part);
+  return addPart({ ...told, speaking }, stepId, part);
 }
 
 function speak(
@@ -129,6 +130,18 @@ function speak(
 
 function without<T>(items: readonly T[], item: T): readonly T[] {
   return items.length === 1 ? (EMPTY_VIEW.speaking as readonly T[]) : items.filter((other) => other !== item);
+}
+
+/** With a message for what a step says. A model has one from its start; a node of a graph has one once it says something. */
+export function spokenBy(
+  view: ThreadView,
+  { stepId: id, messageId, seq, at }: { stepId: string; messageId: string; seq: number; at: number },
+): ThreadView {
+  const step = view.steps.get(id);
+  if (!step || view.messages.has(id)) return view;
+  const { turnId, run } = step;
+  const message: AssistantMessageView = { ...NEW_MESSAGE, id, messageId, seq, at, turnId, run, parts: List.empty() };
+  return { ...view, messages: view.messages.set(id, message) };
 }
 
 /** Puts a part behind the others of a step's message. */

@@ -1,3 +1,4 @@
+import { AppError } from "../../core/error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import type { ModelEvent } from "../model.ts";
@@ -11,6 +12,7 @@ export function chatCalls(say: (event: ModelEvent) => void, mint: () => string) 
   const ids = new Set<string>();
 
   const begin = (id: string | undefined, index: number | undefined): Call => {
+    if (calls.length === MOST) throw new AppError("model", `The model made more than ${MOST} calls at once`);
     const call: Call = { wireId: id, index, id: "", name: undefined, pieces: [], reading: START, provider: undefined };
     calls.push(call);
     return call;
@@ -53,6 +55,9 @@ export function chatCalls(say: (event: ModelEvent) => void, mint: () => string) 
     },
   };
 }
+
+/** More than anybody means: each piece looks for its call among all of them. */
+const MOST = 1_000;
 
 type Call = {
   wireId: string | undefined;

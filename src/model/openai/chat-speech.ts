@@ -82,6 +82,7 @@ export function chatSpeech(model: string, say: (event: ModelEvent) => void): Cha
       }
       if (!Array.isArray(pieces) || pieces.length === 0) return;
       endThought();
+      endText(); // before the call, as with models of other kinds: a client has the whole text when the call appears
       for (const piece of pieces) calls.take(piece);
     },
     end() {

@@ -53,6 +53,8 @@ export type Calls = {
   refuse(code: RefusalCode, message: string, end?: number): void;
   /** Sends the pieces written so far. */
   flush(): void;
+  /** Whether one of the calls has this id. */
+  has(id: string): boolean;
   readonly count: number;
   readonly open: boolean;
 };
@@ -112,6 +114,7 @@ export function openCalls(tools: readonly ToolSpec[], emit: (found: Found) => vo
       emit({ type: "refused", ...begun, refusal: { code, message, source: source(end) } });
     },
     flush,
+    has: (id) => used.has(id),
     get count() {
       return count;
     },

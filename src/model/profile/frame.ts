@@ -21,6 +21,8 @@ export type OpenFrame = {
   readonly rest: number | undefined;
   /** The next frame, which closed this one by opening. */
   readonly reopened: Opening | undefined;
+  /** What ends it. */
+  readonly close: string;
   foreign(): { depth: number; quoted: boolean } | undefined;
 };
 
@@ -82,6 +84,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
     get reopened() {
       return reopened;
     },
+    close,
     foreign: () => payload?.foreign?.(),
   };
 

@@ -223,6 +223,7 @@ export function jsonCalls({ calls, framed, envelope, result, at, patience = PATI
       }
       if (trusted && !framed) more = true; // something stands beside the list
     }
+    if (key === "result" && element?.id !== undefined && element.name === undefined && calls.has(element.id)) forged = true;
     const meaning = MEANINGS.get(key);
     if (forged || (element === undefined && trusted)) return "skip";
     if (meaning === undefined && !trusted && !committed) reject();

@@ -27,6 +27,7 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
   const openings = openingsOf(syntax);
   const match = openingMatcher(openings);
   const starts = new Set(openings.map(({ text }) => text[0]));
+  const stops = new Set([...starts, "`", "~"]);
   const keys = [syntax.envelope ?? "", "key" in syntax.result ? syntax.result.key : "", ...CALL_KEYS];
   const source = openSource();
   const calls = openCalls(tools, emit, (end) => source.cut(end));
@@ -46,6 +47,8 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
   let frame: OpenFrame | undefined;
   /** The frame's opening stands where the end of the one before should: it may have been meant as that. */
   let separator = "";
+  /** The end of a frame with text where it should have been. */
+  let unclosed = "";
   const steps: Record<Mode, (text: string, i: number) => number> = {
     speaking: speak,
     fence: inFence,
@@ -67,23 +70,13 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
   }
 
   function speak(text: string, from: number): number {
-    let i = from;
-    for (; i < text.length; i += 1) {
-      const c = text[i] as string;
-      if (c === "`" || c === "~" || starts.has(c) || /\s/.test(c) || visible.separates(c)) break;
-    }
-    if (i > from) visible.say(text.slice(from, i));
-    if (i > from || i === text.length) return i;
-    const c = text[i] as string;
+    const i = visible.speak(text, from, stops);
+    const c = text[i];
+    if (c === undefined) return i;
     held = "";
-    if (c === "`" || c === "~") {
-      mode = "fence";
+    mode = starts.has(c) ? "opening" : "fence";
+    if (mode === "fence")
       fencing = fenceReader({ mark: c, block: visible.atLineStart, open: fenceOpen === c, isStart: (next) => starts.has(next) });
-    } else if (starts.has(c)) mode = "opening";
-    else {
-      visible.hold(c);
-      return i + 1;
-    }
     return i;
   }
 
@@ -173,7 +166,8 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
         startFrame(text, opening.frame);
         break;
       case "result":
-        [mode, inside, forged] = ["forged", enclosed(opening.close), [text]];
+        if (opening.own || calls.count > 0) [mode, inside, forged] = ["forged", enclosed(opening.close), [text]];
+        else release(text);
         break;
       case "reasoning":
         if (fence) release(text);
@@ -184,8 +178,10 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
         else vanish();
         break;
       case "habit":
-        if (visible.behind) vanish();
-        else if (fence && fence.text.length > LONGEST_HABIT) release(text);
+        if (visible.behind || text.toLowerCase() === unclosed) {
+          unclosed = "";
+          vanish();
+        } else if (fence && fence.text.length > LONGEST_HABIT) release(text);
         else [mode, fence] = ["habit", { mark: "", block: false, ...fence, text: (fence?.text ?? "") + text }];
         break;
       default:
@@ -246,6 +242,7 @@ export function messageReader(syntax: Syntax, tools: readonly ToolSpec[], emit: 
     if (state === "open") return;
     const json = frame.foreign();
     const words = source.cut(rest);
+    if (state === "over" && rest !== undefined) unclosed = frame.close;
     frame = undefined;
     if (state === "text") release(words.slice(separator.length), json);
     else {

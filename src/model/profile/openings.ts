@@ -4,7 +4,8 @@ import type { Frame, Syntax } from "./profile.ts";
 export type Opening =
   | { type: "frame"; text: string; frame: Frame }
   | { type: "json"; text: string }
-  | { type: "result"; text: string; close: string }
+  /** `own`: what this profile calls one. Others are taken for one only behind a call. */
+  | { type: "result"; text: string; close: string; own: boolean }
   | { type: "reasoning"; text: string; close: string }
   /** The end of a thought whose beginning we never saw. */
   | { type: "stray"; text: string }
@@ -12,13 +13,17 @@ export type Opening =
 
 /** Attributes in a tag that should have none. */
 const LONGEST_TAG = 200;
+/** What results are called in what models were trained on. */
+const RESULT_TAGS = ["tool_result", "tool_response"];
 
 /** What to look for in a text. Tags may be written in any case, with blanks or attributes. */
 export function openingsOf({ frames, envelope, result, reasoning, habits = [] }: Syntax): Opening[] {
   const openings: Opening[] = frames.map((frame) => ({ type: "frame", text: frame.open, frame }));
   for (const { open, close } of reasoning) openings.push({ type: "reasoning", text: open, close }, { type: "stray", text: close });
-  if ("open" in result) openings.push({ type: "result", text: result.open, close: result.close });
-  for (const text of habits) openings.push({ type: "habit", text });
+  if ("open" in result) openings.push({ type: "result", text: result.open, close: result.close, own: true });
+  for (const tag of RESULT_TAGS) openings.push({ type: "result", text: `<${tag}>`, close: `</${tag}>`, own: false });
+  const closings = frames.map(({ close }) => close).filter((close) => close.startsWith("<"));
+  for (const text of [...habits, ...closings]) openings.push({ type: "habit", text });
   if (envelope !== undefined) openings.push({ type: "json", text: "{" }, { type: "json", text: "[" });
   return openings;
 }

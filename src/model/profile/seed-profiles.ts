@@ -99,7 +99,7 @@ ${DATA_ONLY}`,
   resultTemplate: xmlResult,
   syntax: {
     frames: [{ open: "<tool_code>", close: "</tool_code>", grammars: ["json", "call"], fence: "tool_code" }],
-    habits: [...HABITS, "</tool_code>"],
+    habits: HABITS,
     ids: false,
     result: { open: "<tool_result>", close: "</tool_result>" },
     reasoning: THINK,

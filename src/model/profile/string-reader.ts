@@ -154,8 +154,8 @@ export function stringReader(sink: ValueSink, { closes, alone }: { closes: (c: s
       strays += 1;
       return i + 1;
     }
-    if (c === quote) {
-      problem = "two strings in a row"; // a forgotten comma, or quotes that should have been escaped
+    if (c === quote || (c === "+" && strays % 2 === 0)) {
+      problem = c === "+" ? "a sum in place of a string" : "two strings in a row"; // a forgotten comma, or quotes that should have been escaped
       place = "over";
       return i;
     }

@@ -1,10 +1,8 @@
 /** The visible text of a message. Blanks are shown only where text follows; those around a call count once, and not at all at the beginning. */
 export type VisibleText = {
   say(text: string): void;
-  /** A blank; behind a call also what models put between calls. */
-  hold(c: string): void;
-  /** Whether this character, too, may only stand between two calls. */
-  separates(c: string): boolean;
+  /** Says what is surely text, up to one of the `stops`, and gives its place. */
+  speak(text: string, from: number, stops: ReadonlySet<string | undefined>): number;
   /** Something that is not text stands here. */
   leave(): void;
   /** No more comes. `called`: what only stands between calls is not worth showing. */
@@ -23,17 +21,22 @@ export function visibleText(emit: (delta: string) => void): VisibleText {
   let spoken = false;
   let left = false;
   return {
-    say(text) {
-      if (left) gap = gap.replace(SPARE, "");
-      const blank = left && gap.trim() === "" ? (spoken ? gapBefore || gap : "") : gap;
-      emit(blank + text);
-      gap = "";
-      [spoken, left] = [true, false];
+    say,
+    speak(text, from, stops) {
+      let start = from;
+      let i = from;
+      for (; i < text.length; i += 1) {
+        const c = text[i] as string;
+        const stop = stops.has(c);
+        if (!stop && !/\s/.test(c) && !separates(c)) continue;
+        if (i > start) say(text.slice(start, i));
+        if (stop) return i;
+        gap += c;
+        start = i + 1;
+      }
+      if (i > start) say(text.slice(start, i));
+      return i;
     },
-    hold(c) {
-      gap += c;
-    },
-    separates: (c) => left && ";,}]".includes(c),
     leave() {
       if (!left) gapBefore = gap;
       gap = "";
@@ -49,4 +52,16 @@ export function visibleText(emit: (delta: string) => void): VisibleText {
       return left;
     },
   };
+  function say(text: string): void {
+    if (left) gap = gap.replace(SPARE, "");
+    const blank = left && gap.trim() === "" ? (spoken ? gapBefore || gap : "") : gap;
+    emit(blank + text);
+    gap = "";
+    [spoken, left] = [true, false];
+  }
+
+  /** Whether this character, too, may only stand between two calls. */
+  function separates(c: string): boolean {
+    return left && ";,}]".includes(c);
+  }
 }

@@ -135,4 +135,5 @@ const MIGRATIONS: readonly string[] = [
     WITHOUT ROWID;
   CREATE INDEX checkpoint_latest ON checkpoint (thread, seq);
   `,
+  `DROP TABLE said; ${SAID}; ${BACKFILL}`, // under names that nobody can write
 ];

@@ -36,15 +36,22 @@ export function toIndex(text: string, app: string, user: string): string {
   const words = text
     .slice(0, LONGEST)
     .normalize("NFKC")
+    .replaceAll(PRIVATE, " ")
     .replaceAll(PACKED, (run) => ` ${[...pairs(run), lastOf(run)].join(" ")} `);
   return `${scope(app)} ${scope(app, user)} ${words}`;
 }
 
+/** Each beginning of a word costs what all texts with such words are long, everybody's: behind these the rest is left out. */
+const MOST_WORDS = 8;
+
 /** A search as the index is asked for it; undefined where there is no word in it. */
 export function toMatch(search: string, app: string, user: string | undefined): string | undefined {
-  const phrases: string[] = [];
-  for (const { run, packed } of runs(search)) phrases.push(`"${packed ? pairs(run).join(" ") || run : run}"*`);
-  if (phrases.length === 0) return undefined;
+  const phrases = new Set<string>();
+  for (const { run, packed } of runs(search)) {
+    phrases.add(`"${packed ? pairs(run).join(" ") || run : run}"*`);
+    if (phrases.size === MOST_WORDS) break;
+  }
+  if (phrases.size === 0) return undefined;
   return [`"${user === undefined ? scope(app) : scope(app, user)}"`, ...phrases].join(" AND ");
 }
 
@@ -73,7 +80,10 @@ function lastOf(run: string): string {
   return [...run].at(-1) ?? "";
 }
 
-/** One word for whose text it is, so that others' texts cost nothing. */
+/** Characters that are parts of words to SQLite and of no text here: what begins with one was written by nobody. */
+const PRIVATE = /\p{Co}/gu;
+
+/** One word for whose text it is. Nobody can say it: a text under another's name would push theirs out of what is found. */
 function scope(...names: string[]): string {
-  return `scope${createHash("sha1").update(JSON.stringify(names)).digest("hex").slice(0, 16)}`;
+  return `\uE000${createHash("sha1").update(JSON.stringify(names)).digest("hex").slice(0, 16)}`;
 }

@@ -32,6 +32,8 @@ export function keyOf(item: Item): string {
 
 /** Merges what a thread shows by place in its log. Each source is in order already, so one pass does. */
 export function itemsOf({ messages, interrupts, runs, activities, customs }: Sources): Item[] {
+  // Turns whose messages left the conversation, since they were said differently, take their runs along.
+  const turns = new Set(messages.map(({ turnId }) => turnId));
   const sources: Item[][] = [
     messages
       .toArray()
@@ -41,7 +43,11 @@ export function itemsOf({ messages, interrupts, runs, activities, customs }: Sou
         ),
       ),
     interrupts.filter(isQuestion).map((asked) => once(asked, () => ({ kind: "question", seq: asked.seq, id: asked.id }))),
-    runs.toArray().flatMap((run) => (run.endSeq === undefined ? [] : [once(run, () => ({ kind: "run", seq: run.endSeq ?? 0, run }))])),
+    runs
+      .toArray()
+      .flatMap((run) =>
+        run.endSeq === undefined || !turns.has(run.turnId) ? [] : [once(run, () => ({ kind: "run", seq: run.endSeq ?? 0, run }))],
+      ),
     activities
       .filter(({ activityType }) => !activityType.startsWith("graph."))
       .map((activity) => once(activity, () => ({ kind: "activity", seq: activity.seq, id: activity.id }))),
