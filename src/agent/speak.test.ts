@@ -88,6 +88,19 @@ describe("speak: texts", () => {
     );
   });
 
+  it("keeps a text without a word only for what the provider wants back", async () => {
+    const provider = { openai: { itemId: "i" } };
+    const nothing = (more: object) => [
+      { type: "text.started", id: "a" },
+      { type: "text.delta", id: "a", delta: "" },
+      { type: "text.ended", id: "a", ...more },
+    ];
+    const typesOf = async (more: object) =>
+      (await spoken([...(nothing(more) as ModelEvent[]), ...done])).map(({ type }) => type).filter((type) => type.startsWith("text."));
+    assert.deepEqual(await typesOf({}), []);
+    assert.deepEqual(await typesOf({ provider }), ["text.started", "text.ended"]);
+  });
+
   it("refuses a model that goes on with what it never began", async () => {
     for (const event of [
       { type: "text.delta", id: "x", delta: "?" },

@@ -17,6 +17,7 @@ const orders = tool({
 const menu = tool({ name: "get_menu", description: "The coffee menu", input: z.object({ category: z.string() }) });
 const stock = tool({ name: "get_stock", description: "What is in stock", input: z.object({}) });
 const hurried = tool({ name: "get_price", description: "A price, soon", input: z.object({}), timeout: "2s" });
+const delivery = tool({ name: "get_delivery", description: "When it comes", input: z.object({}), timeout: "5m" });
 const background = tool({
   name: "change_background",
   description: "Changes the page",
@@ -41,6 +42,7 @@ const FIRST: Record<string, (rest: string) => ModelEvent[]> = {
   orders: () => [...says("This needs you. "), ...calls("delete_orders", { table: "orders", limit: 120 })],
   menu: () => calls("get_menu", { category: "coffee" }),
   price: () => calls("get_price", {}),
+  deadline: () => calls("get_delivery", {}),
   two: () => [...calls("get_menu", { category: "tea" }), ...calls("get_stock", {})],
   blue: () => calls("change_background", { color: "rgb(10, 20, 200)" }),
   report: () => calls("open_report_document", { title: "Weekly report" }),
@@ -75,6 +77,6 @@ function textOf(entry: Entry | undefined): string {
 /** An agent for the console's tests. `ms` before each piece it says. */
 export function actor(ms = 0) {
   const model = scriptedBy(answer, { keep: 0 });
-  const tools = [browserJsEval, orders, menu, stock, hurried, background, opens, closes];
+  const tools = [browserJsEval, orders, menu, stock, hurried, delivery, background, opens, closes];
   return chatAgent({ model: ms > 0 ? paced(model, { clock: systemClock, ms }) : model, tools });
 }

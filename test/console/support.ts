@@ -150,7 +150,6 @@ export async function person(site: { url: string }, look: Look = {}): Promise<Pe
       return route.abort();
     },
   );
-  await context.addInitScript("addEventListener('securitypolicyviolation', (e) => console.warn('CSPDBG', e.sample, e.sourceFile, e.lineNumber, e.columnNumber, e.target && e.target.outerHTML))");
   context.on("page", (page) => {
     page.on("pageerror", (error) => problem(`error: ${error.stack ?? error.message}`));
     page.on("console", (message) => {

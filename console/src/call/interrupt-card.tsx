@@ -199,7 +199,7 @@ function JsonAnswer({
   onCancel: () => void;
 }) {
   const t = useT();
-  const [text, setText] = useState(schema ? "{}" : "true");
+  const [text, setText] = useState("{}");
   const [checked, setChecked] = useState<CheckedJson>(() => checkJson(text, schema));
   const wrong = checked.problems.length > 0;
   const submit = () => {

@@ -1,9 +1,10 @@
 import { callSyntax } from "./call-syntax.ts";
 import type { Calls } from "./calls.ts";
 import { entityDecoder } from "./entities.ts";
+import { frameEnd } from "./frame-end.ts";
 import { frameHead, grammarAt } from "./frame-head.ts";
 import { jsonCalls } from "./json-calls.ts";
-import { type Opening, openingMatcher } from "./openings.ts";
+import type { Opening } from "./openings.ts";
 import type { Payload } from "./payload.ts";
 import type { Frame, Grammar, Syntax, Tagged } from "./profile.ts";
 import type { Source } from "./source.ts";
@@ -43,7 +44,7 @@ const UNFINISHED = "the message ended in the middle of a call";
 export function openFrame({ frame, opening, syntax, calls, source }: FrameOptions): OpenFrame {
   const grammars = frame?.grammars ?? ["json"];
   const close = frame?.close.toLowerCase() ?? "";
-  const reopening = openingMatcher(frame ? [{ type: "frame", text: frame.open, frame }] : []);
+  const verdictOn = frameEnd(close, frame);
   const head = frameHead(grammars, { comments: !frame?.known });
   const decode = entityDecoder();
   let phase: Phase = "head";
@@ -209,7 +210,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   /** A tag in the middle of a payload: its end, if it is one. */
   function inTag(c: string, i: number): number {
     held += c;
-    const verdict = tagVerdict();
+    const verdict = verdictOn(held);
     if (verdict === "maybe") return i + 1;
     if (verdict === "no") {
       spoil(start);
@@ -223,14 +224,6 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
       over(undefined, verdict);
     }
     return i + 1;
-  }
-
-  function tagVerdict(): "end" | "maybe" | "no" | Opening {
-    const seen = held.toLowerCase();
-    if (seen === close || /^<\/\w+\s*>$/.test(seen)) return "end";
-    const opening = reopening(held);
-    if (opening !== undefined) return opening;
-    return close.startsWith(seen) || /^<\/\w*\s*$/.test(seen) ? "maybe" : "no";
   }
 
   /** Between calls stand blanks, commas, what is left of a fence or of CDATA, comments, and brackets that were one too many. */
@@ -249,7 +242,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
   function inTailTag(c: string, i: number): number {
     if (held === "") start = source.at(i);
     held += c;
-    const verdict = tagVerdict();
+    const verdict = verdictOn(held);
     if (verdict === "maybe") return i + 1;
     if (verdict === "no") leave();
     else over(source.at(i + 1), verdict);
@@ -281,7 +274,7 @@ export function openFrame({ frame, opening, syntax, calls, source }: FrameOption
 
   function endPayload(cut: boolean): void {
     if (!payload) return;
-    const partOfEnd = phase === "payload" || tagVerdict() === "maybe";
+    const partOfEnd = phase === "payload" || verdictOn(held) === "maybe";
     if (!cut) payload.end();
     forged = payload.forged ?? false;
     if (forged) phase = "over";

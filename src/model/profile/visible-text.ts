@@ -28,7 +28,7 @@ export function visibleText(emit: (delta: string) => void): VisibleText {
       for (; i < text.length; i += 1) {
         const c = text[i] as string;
         const stop = stops.has(c);
-        if (!stop && !/\s/.test(c) && !separates(c)) continue;
+        if (!stop && !/\s/.test(c) && !(i === start && separates(c))) continue;
         if (i > start) say(text.slice(start, i));
         if (stop) return i;
         gap += c;
