@@ -209,6 +209,7 @@ describe("calls in the console", { timeout: 120_000 }, () => {
     await said(page, /"deleted":120/)
       .first()
       .waitFor();
+    await page.getByRole("button", { name: "Regenerate" }).waitFor(); // the run has ended
     await send(page, "orders");
     await eventually(async () => (await said(page, /"deleted":120/).count()) === 2);
     const thread = new URL(page.url()).pathname;

@@ -221,7 +221,10 @@ describe("pages", { timeout: 180_000 }, () => {
         await shot(page, `${name}-${theme}-${language}`);
         if (language === "zh-CN") {
           assert.equal(await page.evaluate("document.documentElement.lang"), "zh-CN");
-          assert.doesNotMatch(await page.locator("header, nav").first().innerText(), /\b(Chat|Inbox|Threads|Runs|Settings|Search)\b/);
+          assert.doesNotMatch(
+            (await page.locator("header, nav").first().textContent()) ?? "",
+            /\b(Chat|Inbox|Threads|Runs|Settings|Search)\b/,
+          );
         }
       }
     });
@@ -233,7 +236,7 @@ describe("pages", { timeout: 180_000 }, () => {
     for (const path of ["/", "/t/look", "/inbox", "/threads", "/runs", "/runs/look%3Alatest", "/graph", "/settings", "/playground"]) {
       await page.goto(site.url + path);
       await page.getByRole("heading", { level: 1 }).first().waitFor();
-      await page.waitForFunction("document.querySelector('main [role=status]') === null");
+      await eventually(() => page.evaluate<boolean>("document.querySelector('main [role=status]') === null"));
       await fitsWidth(page);
     }
   });

@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { isObject, type Json } from "../src/core/json.ts";
 import { unescapeXml } from "../src/model/profile/entities.ts";
+import { profileMachine } from "../src/model/profile/machine.ts";
 import { type Parsed, parse } from "../src/model/profile/parse.ts";
 import type { Profile } from "../src/model/profile/profile.ts";
-import { profileNamed } from "../src/model/profile/profiles.ts";
+import { PROFILES, profileNamed } from "../src/model/profile/profiles.ts";
 import { readResults } from "../src/model/profile/results.ts";
-import { chunked, TOOLS } from "./profile/sample.ts";
+import { chunked, cutInto, TOOLS } from "./profile/sample.ts";
 
 type Case = {
   id: string;
@@ -37,13 +38,46 @@ function casesIn(file: string): Case[] {
   return lines.map((line) => JSON.parse(line) as Case);
 }
 
+/** What may be held back while it is not clear whether a call begins. */
+const MOST_HELD = 64;
+const CASES = [...casesIn("cases.jsonl"), ...casesIn("cases-more.jsonl")];
+
 describe("profile cases", () => {
-  for (const case_ of [...casesIn("cases.jsonl"), ...casesIn("cases-more.jsonl")]) {
+  for (const case_ of CASES) {
     it(`${case_.id} (${case_.level}): ${case_.note}`, () => {
       const profile = profileNamed(case_.profile);
       if (case_.kind === "parse") checkParsed(profile, case_);
       else if (case_.kind === "encode_result") checkResult(profile, case_);
       else checkInbound(profile, case_);
+    });
+  }
+});
+
+describe("text that only looks like a call", () => {
+  for (const { id, profile, text, note } of CASES.filter(({ exact_text, level }) => exact_text && level !== "adversarial")) {
+    it(`${id} is shown while it comes: ${note}`, () => {
+      const machine = profileMachine(profileNamed(profile), TOOLS);
+      let shown = 0;
+      for (let i = 0; i < text.length; i += 1) {
+        for (const found of machine.push(text[i] as string)) shown += found.type === "text" ? found.delta.length : 0;
+        assert.ok(i + 1 - shown <= MOST_HELD, `${i + 1 - shown} characters are held at ${i}`);
+      }
+    });
+  }
+});
+
+describe("calls of a megabyte", () => {
+  const input = { path: "a.js", content: 'if (a) { b("\\"}</tool_code>```") }\n'.repeat(30_000) };
+  for (const profile of PROFILES.values()) {
+    if (profile.syntax.frames.some(({ grammars }) => typeof grammars[0] === "object")) continue; // raw values cannot hold their own end
+    it(`are read in ${profile.name}`, () => {
+      const text = profile.callTemplate([{ id: "call_1", name: "write_file", input }]);
+      const { calls, refused } = parse(
+        profile,
+        cutInto(text, () => 1000),
+        { tools: TOOLS },
+      );
+      assert.deepEqual([calls.map((call) => call.input), refused], [[input], []]);
     });
   }
 });

@@ -12,7 +12,17 @@ import { asker, authenticate, obedient, Tail } from "./support/native.ts";
 import { directory, eventually, serve } from "./support/serve.ts";
 
 const begun = (i: number, content: string): Event[] => [
-  { type: "run.started", runId: `r${i}`, turnId: `x${i}`, epoch: i + 1, cause: "message", agent: "default", messages: [{ id: `m${i}`, content }], by: "b", via: "n" },
+  {
+    type: "run.started",
+    runId: `r${i}`,
+    turnId: `x${i}`,
+    epoch: i + 1,
+    cause: "message",
+    agent: "default",
+    messages: [{ id: `m${i}`, content }],
+    by: "b",
+    via: "n",
+  },
   { type: "run.ended", runId: `r${i}`, turnId: `x${i}`, run: 2 * i + 1, outcome: { type: "done" } },
 ];
 const key = (user: string, threadId = "t") => ({ app: "default", user, threadId });
@@ -128,7 +138,10 @@ describe("red team: lists and streams", () => {
       assert.ok(text.length < 2_000, `${path}: ${text.length} characters`);
       assert.doesNotMatch(text, /SQLITE|\bSQL\b|at \w+ \(|node_modules|\/work\/|\/tmp\/|\.ts:\d/i, path);
     }
-    assert.ok(!server.logged.some(({ event }) => event === "error"), JSON.stringify(server.logged.filter(({ event }) => event === "error")));
+    assert.ok(
+      !server.logged.some(({ event }) => event === "error"),
+      JSON.stringify(server.logged.filter(({ event }) => event === "error")),
+    );
   });
 });
 
@@ -139,7 +152,9 @@ describe("red team: a provider that means harm", () => {
     options: {},
     blob: () => assert.fail("no files"),
   } as unknown as ModelRequest;
-  async function told(answer: (respond: { head(status: number, headers?: object): void; write(text: string): void; end(): void }, path: string) => void) {
+  async function told(
+    answer: (respond: { head(status: number, headers?: object): void; write(text: string): void; end(): void }, path: string) => void,
+  ) {
     const paths: string[] = [];
     const server = createServer((incoming, response) => {
       paths.push(`${incoming.headers.host} ${incoming.url} ${incoming.headers.authorization ?? ""}`);
@@ -224,7 +239,11 @@ describe("red team: a provider that means harm", () => {
     const { error } = await told(({ head, write, end }) => {
       head(200);
       for (let from = 0; from < 40_000; from += 500) {
-        const pieces = Array.from({ length: 500 }, (_, i) => ({ index: from + i, id: `c${from + i}`, function: { name: "a", arguments: "{}" } }));
+        const pieces = Array.from({ length: 500 }, (_, i) => ({
+          index: from + i,
+          id: `c${from + i}`,
+          function: { name: "a", arguments: "{}" },
+        }));
         write(`data: ${JSON.stringify({ choices: [{ delta: { tool_calls: pieces } }] })}\n\n`);
       }
       end();

@@ -164,7 +164,7 @@ describe("red team: an executor of one tool", () => {
   });
 
   it("is told of no agent and no tool by any door", async () => {
-    await using server = await serve({ agents: { default: obedient() }, authenticate, copilotkit: {} });
+    await using server = await serve({ agents: { default: obedient() }, authenticate, copilotkit: { basePath: "/copilotkit" } });
     const headers = { authorization: "Bearer tools:get_menu", "content-type": "application/json" };
     const posts = [
       ["/agui", { threadId: "t", runId: "r", messages: [{ id: "m", role: "user", content: "hi" }] }],

@@ -103,6 +103,9 @@ export function toVerdict(value: Json | undefined): { approved: boolean; input?:
   };
 }
 
+/** What a model is told of an output in place of the tool's: it is a person's word, and nothing was done. */
+export const BY_HAND = "A person answered in place of the tool, which was not run";
+
 /** Settles everything that is open, so that the provider never sees an unanswered call. */
 export function cancelOpen(thread: Thread, source: Source, error: string): Event[] {
   const questions = [...thread.interrupts.values()].map(

@@ -1,11 +1,11 @@
 import { AppError } from "./error.ts";
 import type { CallStatus, OnTimeout, Outcome, Owner, Place, RunOptions, StoredEvent, ToolSpec, Usage, UserMessage, Wait } from "./event.ts";
 import { copyGraph, emptyGraph, finish, type GraphState, goBackTo, hear, reach } from "./graph.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { isObject, type Json, type JsonObject } from "./json.ts";
 import { patch } from "./patch.ts";
 
 /** Raised whenever `fold` reads the same events differently; snapshots of another version are thrown away. */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
 
 /** What the log adds up to. The head is small; only `history` and `state` grow. */
 export type Thread = {
@@ -143,6 +143,8 @@ export type CallPart = {
   source?: string;
   /** The input a person put in place of the model's. */
   edited?: Json;
+  /** A person answered in place of the tool, which was not run. */
+  byHand?: true;
   settlement?: {
     status: CallStatus;
     output?: Json;
@@ -325,7 +327,8 @@ function apply(thread: Thread, event: StoredEvent): void {
         part.settledAt = event.seq;
         if (output !== undefined) part.settlement.output = output;
         if (error !== undefined) part.settlement.error = error;
-        const forModel = event.metadata?.["forModel"];
+        // Only useChat's own executors have other words for the model; elsewhere they would pass by the tool's output schema.
+        const forModel = event.via === "aisdk" ? event.metadata?.["forModel"] : undefined;
         if (typeof forModel === "string") part.settlement.forModel = forModel;
       }
       thread.calls.delete(callId);
@@ -349,6 +352,7 @@ function apply(thread: Thread, event: StoredEvent): void {
         call.edited = true;
         if (call.part) call.part.edited = event.input;
       }
+      if (call.part && isObject(event.value) && event.value["approved"] === false && "output" in event.value) call.part.byHand = true;
       if (call.owner === "server") call.phase = "ready"; // an external one is offered, a refused one returned, by the next event
       return;
     }

@@ -32,5 +32,6 @@ export async function past({ store }: Engine, key: ThreadKey, seq: number): Prom
     }
     if (page.length < PAGE) return { thread, events };
     after = page.at(-1)?.seq ?? seq;
+    await new Promise(setImmediate); // somebody's long thread must not keep all others waiting
   }
 }

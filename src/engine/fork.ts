@@ -31,12 +31,13 @@ export async function fork(engine: Engine, from: ThreadKey, options: ForkOptions
   if (engine.stopping) throw new AppError("unavailable", "The server is shutting down; try again in a moment");
   const at = await placeOf(engine, from, options.checkpointId);
   const { events: copied } = await past(engine, from, at);
+  if (copied.at(-1)?.seq !== at) throw unknown(from); // it was deleted while we read
   const key = { ...from, threadId: options.threadId };
   return using(engine, key, (live) =>
     queued(live, async () => {
       if (await engine.store.thread(key)) throw new AppError("conflict", `Thread ${key.threadId} already exists`, { field: "threadId" });
       const { seq, epoch } = live.thread;
-      const { events, after } = written(engine, { seq, epoch }, copied, { ...options, from: { threadId: from.threadId, seq: at } });
+      const { events, after } = await written(engine, { seq, epoch }, copied, { ...options, from: { threadId: from.threadId, seq: at } });
       for (const id of blobsOf(copied)) {
         const blob = await engine.store.blob(from, id);
         if (blob) await engine.store.saveBlob(key, { id, ...blob });
@@ -51,7 +52,7 @@ export async function fork(engine: Engine, from: ThreadKey, options: ForkOptions
 /** The seq a fork ends at. */
 async function placeOf(engine: Engine, key: ThreadKey, checkpointId: string | undefined): Promise<number> {
   const thread = await engine.store.thread(key);
-  if (!thread) throw new AppError("not_found", `There is no thread ${key.threadId}`, { field: "threadId" });
+  if (!thread) throw unknown(key);
   if (checkpointId !== undefined) {
     const row = await engine.store.checkpoint(key, checkpointId);
     if (row) return row.seq;
@@ -63,14 +64,20 @@ async function placeOf(engine: Engine, key: ThreadKey, checkpointId: string | un
   throw new AppError("conflict", `Thread ${key.threadId} has no checkpoint and is ${thread.status}; wait until it is idle`);
 }
 
+function unknown({ threadId }: ThreadKey): AppError {
+  return new AppError("not_found", `There is no thread ${threadId}`, { field: "threadId" });
+}
+
+const PAGE = 1_000;
+
 type Fork = ForkOptions & { from: { threadId: string; seq: number } };
 
-function written(
+async function written(
   { ids, clock }: Engine,
   origin: { seq: number; epoch: number },
   copied: readonly StoredEvent[],
   { from, state, run, checkpointId }: Fork,
-): { events: Event[]; after: number } {
+): Promise<{ events: Event[]; after: number }> {
   const thread: Thread = { ...emptyThread(), ...origin };
   const now = clock.now();
   const events: Event[] = [];
@@ -83,6 +90,7 @@ function written(
     const moved = relocate(event as Event, places);
     places.moves(seq, moved);
     add(moved);
+    if (events.length % PAGE === 0) await new Promise(setImmediate); // others are served meanwhile
   }
   if (state) add({ type: "state.patched", ops: changeOps(thread.state, state) });
   if (thread.run) {

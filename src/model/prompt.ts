@@ -10,6 +10,7 @@ import type {
 import { AppError } from "../core/error.ts";
 import type { FilePart } from "../core/event.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { BY_HAND } from "../core/settle.ts";
 import type { AssistantEntry, CallPart, Entry, UserEntry } from "../core/thread.ts";
 import type { ModelRequest } from "./model.ts";
 
@@ -117,11 +118,12 @@ function withOptions(provider: JsonObject | undefined): { providerOptions?: Shar
   return provider ? { providerOptions: provider as SharedV4ProviderOptions } : {};
 }
 
-function toOutput({ callId, name, edited, invalid, settlement }: CallPart): LanguageModelV4ToolResultOutput {
+function toOutput({ callId, name, edited, byHand, invalid, settlement }: CallPart): LanguageModelV4ToolResultOutput {
   if (!settlement) throw new AppError("internal", `The call ${callId} of ${name} has no result and cannot be sent to the model`);
   const { status, error } = settlement;
   const output = settlement.forModel ?? settlement.output;
-  const note = edited === undefined ? "" : `A person changed the input to ${JSON.stringify(edited)} before the tool ran.\n`;
+  const changed = edited === undefined ? "" : `A person changed the input to ${JSON.stringify(edited)} before the tool ran.\n`;
+  const note = byHand ? `${BY_HAND}.\n` : changed;
   if (status === "completed" || (status === "expired" && output !== undefined)) return toResult(output ?? null, note);
   const words = error ?? (output === undefined ? "" : typeof output === "string" ? output : JSON.stringify(output));
   const headline = invalid !== undefined ? "The call was not valid and was not run" : HEADLINES[status];

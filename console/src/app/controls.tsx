@@ -30,7 +30,7 @@ function DemoBadge() {
   if (!meta?.demo) return null;
   return (
     <Tooltip text={t("shell.demoHint")}>
-      <span tabIndex={0} className="rounded-full">
+      <span tabIndex={0} className="rounded-full max-sm:hidden">
         <Badge tone="claim" icon={<Sparkles aria-hidden className="size-3" />}>
           <span className="sr-only sm:not-sr-only">{t("shell.demo")}</span>
         </Badge>

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from "react";
-import { useLocation } from "wouter";
 import { toolOf, usePending } from "../data/hooks.ts";
 import { useT } from "../i18n/i18n.ts";
 import { announce } from "./announce.tsx";
@@ -10,9 +9,6 @@ export function Notifier() {
   const t = useT();
   const { notify } = usePreferences();
   const { calls, loading } = usePending({});
-  const [path] = useLocation();
-  const here = useRef(path);
-  here.current = path;
   const known = useRef<Set<string>>(undefined);
   useEffect(() => {
     if (loading) return;
@@ -20,9 +16,7 @@ export function Notifier() {
     known.current = new Set(calls.map(({ id }) => id));
     const [first] = fresh;
     if (!first) return;
-    // A thread that is being looked at says it itself.
-    if (!here.current.endsWith(`/t/${encodeURIComponent(first.threadId)}`))
-      announce(t(first.role === "human" ? "chat.sayApproval" : "chat.sayWaiting", { name: toolOf(first) }));
+    announce(t(first.role === "human" ? "chat.sayApproval" : "chat.sayWaiting", { name: toolOf(first) }));
     if (notify && document.hidden && "Notification" in globalThis && Notification.permission === "granted") {
       new Notification(t("shell.notifyTitle"), { body: `${toolOf(first)} · ${first.title ?? first.threadId}`, tag: first.id });
     }

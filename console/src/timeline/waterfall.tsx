@@ -66,7 +66,7 @@ function Row({
       aria-pressed={selected}
       onClick={() => onSelect(span)}
       className={cx(
-        "grid h-8 w-full grid-cols-[minmax(6rem,11rem)_1fr_4.5rem] items-center gap-2 px-3 text-left text-xs -outline-offset-2 hover:bg-hover",
+        "grid h-8 w-full grid-cols-[8rem_1fr_4.5rem] sm:grid-cols-[11rem_1fr_4.5rem] items-center gap-2 px-3 text-left text-xs -outline-offset-2 hover:bg-hover",
         selected && "bg-accent-soft",
       )}
     >
@@ -108,14 +108,14 @@ function Gaps({ map }: { map: TimeMap }) {
   const language = useLanguage();
   if (map.gaps.length === 0) return null;
   return (
-    <div aria-hidden className="pointer-events-none absolute inset-y-0 right-[calc(4.5rem+1.25rem)] left-[calc(min(11rem,33%)+1.25rem)]">
+    <div aria-hidden className="pointer-events-none absolute inset-y-0 right-[5.75rem] left-[9.25rem] sm:left-[12.25rem]">
       {map.gaps.map((gap) => {
         const [left, right] = [map.at(gap.start) * 100, map.at(gap.end) * 100];
         return (
           <span
             key={gap.start}
             data-testid="gap"
-            className="absolute inset-y-0 flex items-end justify-center border-x border-dashed border-line-strong/60 bg-canvas/70"
+            className="absolute inset-y-0 flex items-end justify-center border-x border-dashed border-line-strong/60"
             style={{ left: `${left}%`, width: `${right - left}%` }}
           >
             <span className="translate-y-full pt-0.5 text-2xs whitespace-nowrap text-muted">

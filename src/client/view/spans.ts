@@ -118,7 +118,7 @@ export type TimeMap = {
 
 const LEAST_GAP_MS = 10_000;
 /** How much of a line a gap takes. */
-const GAP_PART = 0.04;
+const GAP_PART = 0.08;
 
 /** Collapses the times in which nobody worked: those longer than ten seconds and ten times the usual bar. */
 export function timeMapOf(spans: readonly Span[], now: number): TimeMap {

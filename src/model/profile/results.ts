@@ -1,4 +1,5 @@
 import { isDeeper, isObject, type Json } from "../../core/json.ts";
+import { BY_HAND } from "../../core/settle.ts";
 import type { CallPart } from "../../core/thread.ts";
 import { unescapeXml } from "./entities.ts";
 import type { Profile, ResultAbout } from "./profile.ts";
@@ -38,8 +39,9 @@ function visible(text: string): string {
 }
 
 /** What the model is told about a call: its output, or why there is none. */
-export function resultOf({ settlement, invalid }: Pick<CallPart, "settlement" | "invalid">): Json {
+export function resultOf({ settlement, invalid, byHand }: Pick<CallPart, "settlement" | "invalid" | "byHand">): Json {
   const { status = "cancelled", output, error } = settlement ?? {};
+  if (byHand) return { note: BY_HAND, output: output ?? null };
   if (status === "completed" || (status === "expired" && output !== undefined)) return output ?? null;
   const reason = error ?? output;
   return { error: invalid === undefined ? ERRORS[status] : "invalid_call", ...(reason !== undefined && { reason }) };

@@ -66,9 +66,12 @@ export function stringReader(sink: ValueSink, { closes, alone }: { closes: (c: s
       ];
     },
     push(text, from, to) {
-      if (place === "inside") return inside(text, from, to);
-      const c = text[from] as string;
-      return place === "opening" ? openingQuotes(c, from) : behindQuote(c, from);
+      let i = from;
+      while (i < to && place !== "over") {
+        if (place === "inside") i = inside(text, i, to);
+        else i = place === "opening" ? openingQuotes(text[i] as string, i) : behindQuote(text[i] as string, i);
+      }
+      return i;
     },
     end() {
       if (place === "quote" || (place === "opening" && run === 2)) endString();

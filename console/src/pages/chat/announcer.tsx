@@ -3,15 +3,20 @@ import { useEffect, useRef } from "react";
 import { announce } from "../../app/announce.tsx";
 import { useT } from "../../i18n/i18n.ts";
 
-const ENDS = { idle: "chat.sayFinished", failed: "chat.sayFailed", cancelled: "chat.sayCancelled" } as const;
+const ENDS = { done: "chat.sayFinished", failed: "chat.sayFailed", cancelled: "chat.sayCancelled" } as const;
 
-/** Says to those who hear the page how runs ended; never single tokens. What waits is said for all threads by the shell. */
-export function Announcer({ view: { status } }: { view: ThreadView }) {
+/** Says to those who hear the page how runs ended; never single tokens. What waits, in whichever thread, is said by the shell. */
+export function Announcer({ view, loading }: { view: ThreadView; loading: boolean }) {
   const t = useT();
-  const before = useRef(status);
+  const run = view.runs.at(-1);
+  const heard = useRef<number>(undefined);
   useEffect(() => {
-    if (before.current === "running" && status in ENDS) announce(t(ENDS[status as keyof typeof ENDS]));
-    before.current = status;
-  }, [status, t]);
+    if (loading) return;
+    const before = heard.current;
+    heard.current = run?.endSeq ?? before ?? 0;
+    // What had ended when the page opened is read, not announced.
+    if (before === undefined || run?.endSeq === undefined || run.endSeq === before) return;
+    if (run.state in ENDS) announce(t(ENDS[run.state as keyof typeof ENDS]));
+  }, [run, loading, t]);
   return null;
 }

@@ -72,7 +72,7 @@ export function ThreadPage({ threadId }: { threadId: string }) {
       ) : (
         <Conversation ref={conversation} threadId={threadId} view={view} live={replay.live && !file} outgoing={outgoing} />
       )}
-      <Announcer view={latest} />
+      <Announcer view={latest} loading={loading} />
       {!file && <Composer threadId={threadId} view={latest} onAnswer={(id) => conversation.current?.focus(id)} />}
     </Page>
   );

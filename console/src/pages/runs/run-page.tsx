@@ -50,7 +50,7 @@ export default function RunPage({ runId }: { runId: string }) {
   return (
     <Page
       title={`${live.title ?? t("chat.untitled")} · #${run.seq}`}
-      status={<StatusPill status={run.state} />}
+      status={<StatusPill status={run.state} className="max-sm:hidden" />}
       dock={dock}
       actions={
         <div className="flex gap-2 max-md:[&_button]:size-8 max-md:[&_button]:px-0 max-md:[&_button>span]:sr-only">

@@ -37,7 +37,7 @@ export default function RunsPage() {
           items={threads}
           keyOf={nameOf}
           estimate={57}
-          before={<p className="mx-auto w-full max-w-4xl px-4 pt-5 pb-3 text-muted md:px-6">{t("runs.hint")}</p>}
+          before={<p className="mx-auto w-full max-w-5xl px-4 pt-5 pb-3 text-muted md:px-8">{t("runs.hint")}</p>}
           render={(thread) => <Row thread={thread} />}
           after={
             more && (
@@ -55,10 +55,10 @@ export default function RunsPage() {
 function Row({ thread }: { thread: Thread }) {
   const t = useT();
   return (
-    <div className="mx-auto w-full max-w-4xl px-4 md:px-6">
+    <div className="mx-auto w-full max-w-5xl px-2 md:px-6">
       <Link
         href={to.run(`${nameOf(thread)}:latest`)}
-        className="flex min-h-14 items-center gap-3 rounded-lg border-b border-line px-3 py-2 hover:bg-hover"
+        className="flex min-h-15 items-center gap-3 border-b border-line px-2 py-2 -outline-offset-2 hover:bg-hover"
       >
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium">{thread.title ?? t("chat.untitled")}</span>
