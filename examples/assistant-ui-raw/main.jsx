@@ -31,7 +31,9 @@ function Page() {
   const { messages, status } = chat;
   const runtime = useAISDKRuntime(chat);
   useEffect(() => {
-    if (status !== "streaming") sessionStorage["messages"] = JSON.stringify(messages); // half an answer is none
+    // Half an answer is none: neither while it comes, nor when a reload has broken it off.
+    const whole = status === "ready" ? messages : messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+    sessionStorage["messages"] = JSON.stringify(whole);
   }, [messages, status]);
 
   return (
