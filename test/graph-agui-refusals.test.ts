@@ -146,7 +146,11 @@ describe("AG-UI: answers by key", () => {
     const { frames } = await resume(server, { lineage_id: lineageId, resume_map: { [key]: { approved: true } } });
     assert.equal(textOf(frames), "Paid 5.");
     const [, delta] = frames.filter(({ type }) => type.startsWith("ACTIVITY"));
-    assert.deepEqual((delta?.["patch"] as { path: string; value: unknown }[])[0], { op: "add", path: "/interrupt", value: null });
+    assert.deepEqual((delta?.["patch"] as { path: string; value: unknown }[] | undefined)?.[0], {
+      op: "add",
+      path: "/interrupt",
+      value: null,
+    });
   });
 });
 

@@ -15,15 +15,14 @@ import type { ActionState } from "./action-states.ts";
 import type { Actions } from "./actions.ts";
 import type { Data } from "./data.ts";
 import type { Outgoing } from "./outbox.ts";
-import type { Removal } from "./removals.ts";
 import type { Playing } from "./replays.ts";
 import { type ThreadList, threadList } from "./thread-list.ts";
 
-export type { Answered, Claimed, Done } from "./actions.ts";
+export type { Answered, Done } from "./actions.ts";
 export { curlFor } from "./curl.ts";
 export { isFile } from "./files.ts";
 export { random as newThreadId } from "./outbox.ts";
-export type { Outgoing, Removal };
+export type { Outgoing };
 
 const Context = createContext<Data | undefined>(undefined);
 
@@ -245,12 +244,6 @@ export function useGrants(): { grants: readonly Grant[]; loading: boolean; reloa
   const reload = useMemo(() => () => void handback.grants.list().then(set, () => {}), [handback]);
   useEffect(reload, [reload]);
   return { grants: grants ?? [], loading: grants === undefined, reload };
-}
-
-/** Deletions that can still be undone. */
-export function useRemovals(): readonly Removal[] {
-  const { removals } = useData();
-  return useSyncExternalStore(removals.subscribe, removals.getSnapshot);
 }
 
 const IDLE: ActionState = { state: "idle" };
