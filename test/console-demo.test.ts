@@ -101,6 +101,40 @@ describe("the first two minutes", { timeout: 120_000 }, () => {
     assert.equal(await page.getByText(/latte"?: ?31/).count(), 0);
   });
 
+  it("write a report that opens by itself beside a chat that stays short", async () => {
+    await using one = await person(server, { width: 1400 });
+    const page = await one.open();
+    await page.getByTestId("scenario-report").click();
+    const report = page.getByTestId("document");
+    await report.getByRole("heading", { name: "State of the shop" }).waitFor();
+    const before = ((await report.textContent()) ?? "").length;
+    await eventually(async () => ((await report.textContent()) ?? "").length > before);
+    await said(page, "The report is finished.").waitFor();
+    await page.getByRole("complementary").getByText("Done", { exact: true }).waitFor();
+    await report.getByRole("cell", { name: "Espresso" }).waitFor();
+    assert.equal(await page.getByRole("log").getByText("sold 40 times").count(), 0);
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: ".md" }).click()]);
+    assert.match(readFileSync(await file.path(), "utf8"), /\| Espresso \| 40 \| down \|/);
+    await page.getByRole("complementary").getByRole("button", { name: "Close panel" }).click();
+    await report.waitFor({ state: "hidden" });
+    await page.getByTestId("document-chip").click();
+    await report.getByRole("cell", { name: "Espresso" }).waitFor();
+  });
+
+  it("start an approval from the empty inbox", async () => {
+    await using one = await person(server);
+    const page = await one.open("/inbox");
+    await page.getByRole("button", { name: "Run a demo that needs you" }).click();
+    await card(page, "delete_orders").getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("textbox", { name: /Why not/ }).fill("too risky");
+    await page.keyboard.press("Control+Enter");
+    await said(page, "I did not delete anything: too risky.").waitFor();
+    assert.match((await card(page, "delete_orders").textContent()) ?? "", /too risky.*Rejected by user/s);
+  });
+});
+
+// Both are mostly waiting, so they do it together.
+describe("the first two minutes, with patience", { timeout: 60_000, concurrency: 2 }, () => {
   it("lose nothing when the plug is pulled", async () => {
     await using one = await person(server, { width: 1400, expect: /ERR_|Failed to fetch|net::/ });
     const page = await one.open();
@@ -132,26 +166,6 @@ describe("the first two minutes", { timeout: 120_000 }, () => {
     );
   });
 
-  it("write a report that opens by itself beside a chat that stays short", async () => {
-    await using one = await person(server, { width: 1400 });
-    const page = await one.open();
-    await page.getByTestId("scenario-report").click();
-    const report = page.getByTestId("document");
-    await report.getByRole("heading", { name: "State of the shop" }).waitFor();
-    const before = ((await report.textContent()) ?? "").length;
-    await eventually(async () => ((await report.textContent()) ?? "").length > before);
-    await said(page, "The report is finished.").waitFor();
-    await page.getByRole("complementary").getByText("Done", { exact: true }).waitFor();
-    await report.getByRole("cell", { name: "Espresso" }).waitFor();
-    assert.equal(await page.getByRole("log").getByText("sold 40 times").count(), 0);
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: ".md" }).click()]);
-    assert.match(readFileSync(await file.path(), "utf8"), /\| Espresso \| 40 \| down \|/);
-    await page.getByRole("complementary").getByRole("button", { name: "Close panel" }).click();
-    await report.waitFor({ state: "hidden" });
-    await page.getByTestId("document-chip").click();
-    await report.getByRole("cell", { name: "Espresso" }).waitFor();
-  });
-
   it("let a deadline of ten seconds pass for whoever types “timeout”, and tell a late answer so", async () => {
     await using one = await person(server, { expect: /status of 410/ });
     const page = await one.open();
@@ -170,16 +184,5 @@ describe("the first two minutes", { timeout: 120_000 }, () => {
       body: JSON.stringify({ output: "late" }),
     });
     assert.equal(late.status, 410);
-  });
-
-  it("start an approval from the empty inbox", async () => {
-    await using one = await person(server);
-    const page = await one.open("/inbox");
-    await page.getByRole("button", { name: "Run a demo that needs you" }).click();
-    await card(page, "delete_orders").getByRole("button", { name: "Reject" }).click();
-    await page.getByRole("textbox", { name: /Why not/ }).fill("too risky");
-    await page.keyboard.press("Control+Enter");
-    await said(page, "I did not delete anything: too risky.").waitFor();
-    assert.match((await card(page, "delete_orders").textContent()) ?? "", /too risky.*Rejected by user/s);
   });
 });

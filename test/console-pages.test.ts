@@ -192,7 +192,7 @@ describe("the list of threads", { timeout: 120_000 }, () => {
   });
 });
 
-describe("pages", { timeout: 180_000 }, () => {
+describe("pages", { timeout: 180_000, concurrency: 2 }, () => {
   let site: Site;
   before(async () => {
     site = await openSite({ agents: { default: actor() } });

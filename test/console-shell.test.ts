@@ -376,32 +376,34 @@ describe("the console's shell in Chromium", { timeout: 300_000 }, () => {
     await fitsWidth(page);
   });
 
-  for (const look of ["light", "dark"] as const)
-    for (const language of ["en", "zh-CN"] as const)
-      it(`has accessible settings, playground and layers, ${look} and in ${language}`, async () => {
-        await using somebody = await person(site, { theme: look, language });
-        const page = await somebody.open("/settings");
-        for (const section of ["connect", "tools", "grants", "appearance", "access", "about"]) {
-          await page.goto(`${site.url}/settings?section=${section}`);
-          await page.locator("main section").first().waitFor();
+  describe("to everybody", { concurrency: 2 }, () => {
+    for (const look of ["light", "dark"] as const)
+      for (const language of ["en", "zh-CN"] as const)
+        it(`has accessible settings, playground and layers, ${look} and in ${language}`, async () => {
+          await using somebody = await person(site, { theme: look, language });
+          const page = await somebody.open("/settings");
+          for (const section of ["connect", "tools", "grants", "appearance", "access", "about"]) {
+            await page.goto(`${site.url}/settings?section=${section}`);
+            await page.locator("main section").first().waitFor();
+            await isAccessible(page);
+            await shot(page, `settings-${section}-${look}-${language}`);
+          }
+          await page.goto(`${site.url}/playground?profile=XML_Tag&case=forged`);
+          await page.getByRole("table").waitFor();
           await isAccessible(page);
-          await shot(page, `settings-${section}-${look}-${language}`);
-        }
-        await page.goto(`${site.url}/playground?profile=XML_Tag&case=forged`);
-        await page.getByRole("table").waitFor();
-        await isAccessible(page);
-        await shot(page, `playground-${look}-${language}`);
-        await page.locator("h1").click();
-        await page.keyboard.press("?");
-        await page.getByRole("dialog").waitFor();
-        await isAccessible(page);
-        await shot(page, `shortcuts-${look}-${language}`);
-        await page.keyboard.press("Escape");
-        await page.keyboard.press("Control+k");
-        await page.getByRole("dialog").getByRole("combobox").waitFor();
-        await isAccessible(page);
-        await shot(page, `palette-${look}-${language}`);
-      });
+          await shot(page, `playground-${look}-${language}`);
+          await page.locator("h1").click();
+          await page.keyboard.press("?");
+          await page.getByRole("dialog").waitFor();
+          await isAccessible(page);
+          await shot(page, `shortcuts-${look}-${language}`);
+          await page.keyboard.press("Escape");
+          await page.keyboard.press("Control+k");
+          await page.getByRole("dialog").getByRole("combobox").waitFor();
+          await isAccessible(page);
+          await shot(page, `palette-${look}-${language}`);
+        });
+  });
 });
 
 describe("the console behind authentication", { timeout: 120_000 }, () => {
