@@ -301,13 +301,14 @@ describe("the console", { timeout: 180_000 }, () => {
     await using one = await person(site);
     const page = await one.open();
     await begin(page, "say one");
-    for (const word of ["two", "three", "four", "five"]) {
-      await said(page, word === "two" ? "one" : /./)
-        .first()
-        .waitFor();
-      await eventually(async () => (await page.getByText("Idle", { exact: true }).count()) > 0);
-      await send(page, `say ${word}`);
+    const ended = async (word: string) => {
       await said(page, word).waitFor();
+      await eventually(async () => (await page.getByText("Idle", { exact: true }).count()) > 0);
+    };
+    await ended("one");
+    for (const word of ["two", "three", "four", "five"]) {
+      await send(page, `say ${word}`);
+      await ended(word);
     }
     await page.evaluate(`globalThis.changed = {}; new MutationObserver((records) => {
       for (const { target } of records) {
