@@ -95,7 +95,7 @@ describe("the first two minutes", { timeout: 120_000 }, () => {
     await said(page, /Here is the menu: {"latte":30,"americano":25}/).waitFor();
     const again = await paste(curl);
     assert.deepEqual([again.status, again.body], ["200", first.body]);
-    const changed = await paste(curl.replace("30", "31"));
+    const changed = await paste(curl.replace('":30', '":31'));
     assert.equal(changed.status, "409");
     assert.equal(await said(page, /Here is the menu/).count(), 1);
     assert.equal(await page.getByText(/latte"?: ?31/).count(), 0);

@@ -41,7 +41,7 @@ for (const readme of READMES) {
       const answer = await sh(give, url);
       assert.equal(JSON.parse(answer).status, "completed");
       assert.equal(await sh(give, url), answer);
-      assert.equal(JSON.parse(await sh(give.replace("30", "31"), url)).error.code, "conflict");
+      assert.equal(JSON.parse(await sh(give.replace('":30', '":31'), url)).error.code, "conflict");
     });
 
     it("has ten lines that run", async (t) => {
