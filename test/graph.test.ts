@@ -472,6 +472,29 @@ describe("an answer that comes while the graph still runs", () => {
 });
 
 describe("a node fails", () => {
+  it("tells the first of several in the order of the tasks, whoever failed first", async () => {
+    const first = Promise.withResolvers<void>();
+    const agent = graph(
+      { log },
+      {
+        nodes: {
+          slow: async () => {
+            await first.promise;
+            throw new AppError("unavailable", "slow failed");
+          },
+          quick: async () => {
+            queueMicrotask(() => setImmediate(first.resolve));
+            throw new AppError("unavailable", "quick failed");
+          },
+        },
+        edges: [edge(START, "slow"), edge(START, "quick")],
+      },
+    );
+    await using started = startEngine({ agents: { default: agent } });
+    await started.submit(message("go"));
+    assert.match(failureOf(await started.idle()) ?? "", /slow failed/);
+  });
+
   const failing = (
     times: number,
     more: Parameters<typeof node>[1] = {},

@@ -31,7 +31,7 @@ export async function superstep(stage: Stage, plan: Plan, scope: Scope): Promise
   if (!frame) throw new AppError("internal", `There is no graph in ${scope.key || "this thread"}`);
   const state = stateOf(thread, scope.key);
   const wishes = new Map<string, Wish>();
-  const failures: AppError[] = [];
+  const failures = new Map<string, AppError>();
   const ready: Task[] = [];
   if (frame.superstep >= plan.maxSteps) throw tooFar(plan.maxSteps);
   const asking = askers(thread);
@@ -42,10 +42,11 @@ export async function superstep(stage: Stage, plan: Plan, scope: Scope): Promise
   await side(ready, plan.concurrency, async (task) => {
     const finished = await runTask(stage, scope, nodeOf(plan, task), { task, frame, state });
     if (finished.type === "done") wishes.set(task.taskId, finished.wish);
-    if (finished.type === "failed") failures.push(finished.error);
+    if (finished.type === "failed") failures.set(task.taskId, finished.error);
   });
   signal.throwIfAborted();
-  if (failures[0]) throw failures[0];
+  // The first in the order of the tasks: what a run fails with does not depend on who was faster.
+  for (const { taskId } of frame.tasks) if (failures.has(taskId)) throw failures.get(taskId);
   if (wishes.size < frame.tasks.length) return "waits";
   const finished = frame.tasks.map(({ taskId, node }) => ({ node, wish: wishes.get(taskId) ?? {} }));
   const writes = finished.flatMap(({ node, wish }): Write[] => (wish.update ? [{ node, update: wish.update }] : []));
